@@ -37,6 +37,7 @@ type FirmOverviewMonth struct {
 type FirmJob struct {
 	ID           string            `json:"id"`
 	Kind         string            `json:"kind"`
+	DryRun       bool              `json:"dry_run"`
 	Parameters   FirmJobParameters `json:"parameters"`
 	ScheduledFor *string           `json:"scheduled_for"`
 	Status       string            `json:"status"`
@@ -70,10 +71,12 @@ type FirmJobCounts struct {
 type CreateFirmJob struct {
 	Kind                 string   `json:"kind"`
 	ClientIDs            []string `json:"client_ids,omitempty"`
+	ExpectedCount        *int64   `json:"expected_count,omitempty"` // of clients; another number is a conflict
 	Period               string   `json:"period,omitempty"`
 	Action               string   `json:"action,omitempty"`
 	StartDate            string   `json:"start_date,omitempty"`
 	EndDate              string   `json:"end_date,omitempty"`
+	DryRun               bool     `json:"dry_run,omitempty"`
 	Report               string   `json:"report,omitempty"`
 	PresentationCurrency string   `json:"presentation_currency,omitempty"`
 }

@@ -16,6 +16,11 @@ func (a *App) connectFirms() {
 	a.Firms.QueueFollow = func(ctx context.Context, tx *db.Tx, f firm.Follow) error { return a.queue(ctx, tx, f) }
 	a.Firms.QueueBooks = func(ctx context.Context, tx *db.Tx, b firm.MakeBooks) error { return a.queue(ctx, tx, b) }
 	a.Access.RequireActing = firm.RequireActing
+	acting := func(ctx context.Context, tx *db.Tx) error {
+		_, err := firm.RequireActing(ctx, tx)
+		return err
+	}
+	a.Classification.RequireActing, a.CashRuns.RequireActing = acting, acting
 	a.Access.MemberChanged = append(a.Access.MemberChanged, a.leaveClients)
 	a.connectFirmRequests()
 	forget := a.Access.ForgetMember

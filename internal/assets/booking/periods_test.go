@@ -32,6 +32,7 @@ const (
 	month  = "it belongs to the month, wherever the boundaries are"  // nothing moves
 	opened = "it is the period before all months, or has no date"    // nothing moves
 	named  = "it names a month as what a change or a task was about" // nothing moves
+	again  = "it is computed again after every change"               // that of the time zone included
 )
 
 // periodColumns has every column that names an accounting period.
@@ -48,6 +49,7 @@ var periodColumns = map[string]string{
 	"revaluations.accounting_period_id":       month,
 	"revaluation_parts.accounting_period_id":  month,
 	"lots.opened_in":                          opened,
+	"client_figures.accounting_period_id":     again,
 	"audit_log.resource_id":                   named,
 	"outbox.resource_id":                      named,
 }

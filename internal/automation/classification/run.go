@@ -52,8 +52,8 @@ const (
 	Post    Action = "post"
 )
 
-// actions lists every action.
-var actions = []Action{Suggest, Draft, Post}
+// Actions lists every action.
+var Actions = []Action{Suggest, Draft, Post}
 
 // The outcomes.
 const (

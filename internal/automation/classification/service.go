@@ -42,7 +42,7 @@ type Prepared = batchrun.Prepared[Run]
 func (s *Service) Prepare(ctx context.Context, p CreateParams) (Prepared, error) {
 	selected := batchrun.Selection{TransactionIDs: p.TransactionIDs, Filter: p.Filter, Expected: p.Expected}
 	return s.PrepareRun(ctx, selected, func(ctx context.Context, tx *db.Tx, r *Run, faults *fault.List) (err error) {
-		if !slices.Contains(actions, p.Action) {
+		if !slices.Contains(Actions, p.Action) {
 			faults.Addf("action", "must be suggest, draft or post")
 		}
 		r.Action, r.Dry = p.Action, p.Dry

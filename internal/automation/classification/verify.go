@@ -15,7 +15,7 @@ import (
 func Verify(ctx context.Context, tx *db.Tx) ([]string, error) {
 	found := finding.New("classification")
 	err := runs.Verify(ctx, tx, found, func(r Run, say batchrun.Say) error {
-		say(!slices.Contains(actions, r.Action), "its action %q is not a valid one", r.Action)
+		say(!slices.Contains(Actions, r.Action), "its action %q is not a valid one", r.Action)
 		return nil
 	})
 	if err != nil {

@@ -1,10 +1,10 @@
 package firmjob
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
+	"github.com/bursarhq/bursar/internal/automation/classification"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/money"
 	"github.com/bursarhq/bursar/internal/db"
@@ -20,7 +20,8 @@ const (
 	EventCreated = "firm_job.created"
 )
 
-// Task is the kind of background task that executes jobs.
+// Task is the kind of background task that executes jobs. A node executes one at a time, because a job uses as much of it as there is. Jobs
+// of several firms alternate.
 var Task = task.Kind{Noun: "firm job", Table: "firm_jobs", Key: "firm_job_id", Together: 1}
 
 // Kind says what a job does for each client.
@@ -64,11 +65,11 @@ type Outcome string
 
 // The outcomes.
 const (
-	Waiting Outcome = "pending"
-	Done    Outcome = "completed"
-	Refused Outcome = "failed"
-	Skipped Outcome = "skipped"   // the person works for the client no more
-	Stopped Outcome = "cancelled" // the job ended before the client's turn
+	ResultPending   Outcome = "pending"
+	ResultCompleted Outcome = "completed"
+	ResultFailed    Outcome = "failed"
+	ResultSkipped   Outcome = "skipped"   // the person no longer works for the client
+	ResultCancelled Outcome = "cancelled" // the job ended before the client's turn
 )
 
 // Params say what a job does for each client. Which of them it takes depends on its kind.
@@ -77,6 +78,7 @@ type Params struct {
 	Action   string `json:"action,omitempty"` // of a classification
 	Start    string `json:"start_date,omitempty"`
 	End      string `json:"end_date,omitempty"` // of the transactions of a classification
+	Dry      bool   `json:"dry_run,omitempty"`  // a classification says what it would do, and does nothing
 	Report   string `json:"report,omitempty"`
 	Currency string `json:"presentation_currency,omitempty"` // of a report
 }
@@ -99,6 +101,9 @@ func (p Params) validate(k Kind, faults *fault.List) {
 			faults.Addf(one.field, "must be omitted for a job of the kind %s", k)
 		}
 	}
+	if p.Dry && k != Classification {
+		faults.Addf("dry_run", "must be omitted for a job of the kind %s, which changes nothing in the books", k)
+	}
 	if p.Period != "" && slices.Contains([]Kind{Readiness, Report}, k) {
 		if _, err := calendar.ParseKey(p.Period); err != nil {
 			faults.Addf("period", "must be a month such as 2026-03")
@@ -106,8 +111,8 @@ func (p Params) validate(k Kind, faults *fault.List) {
 	}
 	switch k {
 	case Classification:
-		if !slices.Contains([]string{"suggest", "draft", "post"}, p.Action) {
-			faults.Addf("action", "must be suggest, draft or post")
+		if !slices.Contains(classification.Actions, classification.Action(p.Action)) {
+			faults.Addf("action", "must be %s", fault.Choices(classification.Actions))
 		}
 		validateDates(faults, p.Start, p.End)
 	case Report:
@@ -115,7 +120,7 @@ func (p Params) validate(k Kind, faults *fault.List) {
 			faults.Addf("report", "must be %s", fault.Choices(reports))
 		}
 		if p.Currency != "" && !money.IsFiat(p.Currency) {
-			faults.Addf("presentation_currency", "must be an ISO 4217 currency such as USD")
+			faults.Addf("presentation_currency", "must be an ISO 4217 currency such as USD, but is %s", p.Currency)
 		}
 	}
 }
@@ -149,14 +154,6 @@ type Job struct {
 	CreatedAt  time.Time
 	StartedAt  *time.Time
 	FinishedAt *time.Time
-}
-
-// Done returns how many clients have a result.
-func (j Job) Done() (n int64) {
-	for _, c := range j.Counts {
-		n += c
-	}
-	return n
 }
 
 func (j Job) facts() map[string]any {
@@ -221,6 +218,3 @@ type Total struct {
 	Name   string `json:"name"`
 	Amount string `json:"amount"`
 }
-
-// missingClient blames a client of the request.
-func missingClient(n int) string { return fmt.Sprintf("client_ids[%d]", n) }

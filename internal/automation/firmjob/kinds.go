@@ -63,32 +63,49 @@ func (w *work) classify(ctx context.Context, r Result) (*Found, error) {
 	run, err := w.runs.FindByRequest(ctx, w.ID)
 	if fault.KindOf(err) == fault.NotFound {
 		p := w.job.Params
-		run, err = w.runs.Create(ctx, classification.CreateParams{Action: classification.Action(p.Action),
+		run, err = w.runs.Create(ctx, classification.CreateParams{Action: classification.Action(p.Action), Dry: p.Dry,
 			Filter: &transaction.Filter{StartDate: p.Start, EndDate: p.End}})
 	}
 	for err == nil && !run.Status.Ended() {
-		_, err = w.runs.Run(ctx, r.OrganizationID, run.ID, nil)
-		if errors.Is(err, task.ErrClaimed) {
-			err = pause(ctx, lookAgain)
-		}
-		if err == nil {
+		if err = w.runUntilTurnIsOver(ctx, r.OrganizationID, run); err == nil {
 			run, err = w.runs.Get(ctx, run.ID)
 		}
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, errTurnOver) {
 		return nil, err
 	}
 	found := &Found{Classification: &ClassificationFound{RunID: run.ID, Counts: map[string]int64{}}}
 	for outcome, n := range run.Counts {
 		found.Classification.Counts[string(outcome)] = n
 	}
-	if run.Status != batchrun.Completed {
+	if err == nil && run.Status != batchrun.Completed {
 		err = fault.Conflictf("the classification run %s is %s", run.ID, run.Status)
 		if run.Error != "" {
 			err = fault.Conflictf("the classification run %s is %s: %s", run.ID, run.Status, run.Error)
 		}
 	}
 	return found, err
+}
+
+// runUntilTurnIsOver executes a classification run, or waits a moment if another process does. The error is errTurnOver if the turn of the
+// job is over before the run: whoever claims the run goes on with it, and the job finds it when it has its next turn.
+func (w *work) runUntilTurnIsOver(ctx context.Context, organizationID string, run classification.Run) error {
+	turn, end := context.WithCancel(ctx)
+	defer end()
+	_, err := w.runs.Run(turn, organizationID, run.ID, func(now classification.Run) {
+		if now.Done() > run.Done() && w.turnOver() {
+			end()
+		}
+	})
+	switch {
+	case errors.Is(err, task.ErrClaimed):
+		if err = pause(ctx, lookAgain); err == nil && w.turnOver() {
+			err = errTurnOver
+		}
+	case turn.Err() != nil && ctx.Err() == nil:
+		err = errTurnOver
+	}
+	return err
 }
 
 func pause(ctx context.Context, d time.Duration) error {

@@ -15,8 +15,12 @@ import (
 const (
 	// nightHour is when the nightly check of all clients begins, in UTC.
 	nightHour = 2
-	// keepScheduled is for how many nights the results of nightly checks are kept.
-	keepScheduled = 31
+	// nightsKept is for how many nights the results of nightly checks are kept, the last one included.
+	nightsKept = 31
+	// daysKept is for how many days after their end jobs are kept that people have started.
+	daysKept = 400
+	// deletedMax is how many jobs of a firm are deleted at a time.
+	deletedMax = 50
 )
 
 // Nightly is the background job that starts the readiness check over all clients of each firm, once a night.
@@ -25,24 +29,34 @@ type Nightly struct{}
 // Kind returns the name of the job.
 func (Nightly) Kind() string { return "firm_jobs_nightly" }
 
-// nightOf returns the night that has begun last, as the date of its morning.
-func nightOf(now time.Time) string {
-	return now.UTC().Add(-nightHour * time.Hour).Format(time.DateOnly)
+// nightOf returns when the last night began: that of its UTC date.
+func nightOf(now time.Time) time.Time {
+	return now.UTC().Add(-nightHour * time.Hour).Truncate(24 * time.Hour).Add(nightHour * time.Hour)
 }
 
-// StartNightly runs the job: for each firm that has no check of this night yet, it starts one. It deletes those of nights long ago. A
-// failure of one firm does not affect the others.
+// StartNightly runs the job: for each firm that has no check of this night yet, and had a client when the night began, it starts one. It
+// deletes jobs that were kept for long enough. A failure of one firm does not affect the others.
 func (s *Service) StartNightly(ctx context.Context) error {
-	night := nightOf(s.db.Clock().Now())
-	var due []string
+	now := s.db.Clock().Now()
+	night, old := nightOf(now), expiry{
+		night: nightOf(now).AddDate(0, 0, -nightsKept).Format(time.DateOnly), ended: now.AddDate(0, 0, -daysKept),
+	}
+	var due, expired []string
 	err := s.db.ReadAcross(ctx, "all clients of all firms are checked at night", func(ctx context.Context, tx *db.Tx) (err error) {
-		due, err = selectDue(ctx, tx, night)
+		if due, err = selectDue(ctx, tx, night); err == nil {
+			expired, err = selectWithExpired(ctx, tx, old)
+		}
 		return err
 	})
 	failed := []error{err}
 	for _, organizationID := range due {
-		if err := s.startNightly(ctx, organizationID, night); err != nil {
+		if err := s.startNightly(ctx, organizationID, night.Format(time.DateOnly)); err != nil {
 			failed = append(failed, fmt.Errorf("start the nightly check of the clients of %s: %w", organizationID, err))
+		}
+	}
+	for _, organizationID := range expired {
+		if err := s.db.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error { return deleteExpired(ctx, tx, old) }); err != nil {
+			failed = append(failed, fmt.Errorf("delete old jobs of %s: %w", organizationID, err))
 		}
 	}
 	return errors.Join(failed...)
@@ -60,17 +74,9 @@ func (s *Service) startNightly(ctx context.Context, firmOrganizationID, night st
 				return err
 			}
 			_, err := findScheduled(ctx, tx, night)
-			if fault.KindOf(err) != fault.NotFound {
-				return err // another node has started it
+			if fault.KindOf(err) == fault.NotFound { // no other node has started it
+				_, err = create(ctx, tx, p)
 			}
-			oldest, err := time.Parse(time.DateOnly, night)
-			if err != nil {
-				return err
-			}
-			if err := deleteScheduled(ctx, tx, oldest.AddDate(0, 0, -keepScheduled).Format(time.DateOnly)); err != nil {
-				return err
-			}
-			_, err = create(ctx, tx, p)
 			return err
 		})
 }

@@ -2,6 +2,7 @@ package firmjob
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"strconv"
 	"time"
@@ -24,10 +25,14 @@ const (
 	jobsMax = 20
 	// jobsRetry is when a job should be started again that is one too many.
 	jobsRetry = 10 * time.Second
+	// turnLength is how long a job works, at least for one client, before jobs of other firms have their turn.
+	turnLength = 10 * time.Second
 )
 
-// Service implements the use cases of jobs.
+// Service implements the use cases of jobs. Its fields are set before it is used.
 type Service struct {
+	Turn time.Duration // how long a job works before jobs of other firms have their turn
+
 	db      *db.DB
 	log     *slog.Logger
 	firms   *firm.Service
@@ -39,13 +44,14 @@ type Service struct {
 // NewService returns a Service on a database, with the services that do the work.
 func NewService(d *db.DB, log *slog.Logger, firms *firm.Service, figures *clientfigures.Service, runs *classification.Service,
 	reports *statements.Service) *Service {
-	return &Service{db: d, log: log, firms: firms, figures: figures, runs: runs, reports: reports}
+	return &Service{Turn: turnLength, db: d, log: log, firms: firms, figures: figures, runs: runs, reports: reports}
 }
 
 // CreateParams describe a job. No client ids mean all clients that the actor works for.
 type CreateParams struct {
 	Kind      Kind
 	ClientIDs []string
+	Expected  *int64 // how many clients there should be; nil: any number
 	Params    Params
 }
 
@@ -79,11 +85,15 @@ func (s *Service) Prepare(ctx context.Context, p CreateParams) (prepared Prepare
 	}
 	for n, clientID := range p.ClientIDs {
 		if !known[clientID] {
-			faults.AddMissing("client", missingClient(n))
+			faults.AddMissing("client", fmt.Sprintf("client_ids[%d]", n))
 		}
 	}
 	if err := faults.Err(); err != nil {
 		return prepared, err
+	}
+	if n := int64(len(work)); p.Expected != nil && *p.Expected != n {
+		return prepared, fault.ConflictAt([]fault.Field{{Name: "expected_count", Message: fmt.Sprintf("is now %d", n)}},
+			"the number of clients is now %d, not %d: review them and send the new expected_count", n, *p.Expected)
 	}
 	prepared.work = work
 	prepared.job = Job{Kind: p.Kind, Params: p.Params, UserID: who.UserID, APIKeyID: who.APIKeyID, RequestID: who.RequestID}
@@ -177,7 +187,7 @@ func countVisible(ctx context.Context, tx *db.Tx, jobs []Job) error {
 			if c.JobID != j.ID {
 				continue
 			}
-			if j.Total += c.Count; Outcome(c.Outcome) != Waiting {
+			if j.Total += c.Count; Outcome(c.Outcome) != ResultPending {
 				j.Counts[Outcome(c.Outcome)] = c.Count
 			}
 		}

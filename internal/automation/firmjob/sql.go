@@ -71,7 +71,8 @@ func insert(ctx context.Context, tx *db.Tx, j Job, work []firm.Work) error {
 	}
 	rows := make([]resultRow, len(work))
 	for n, w := range work {
-		rows[n] = resultRow{JobID: j.ID, Position: int64(n + 1), ClientID: w.ClientID, OrganizationID: w.OrganizationID, Outcome: string(Waiting)}
+		rows[n] = resultRow{JobID: j.ID, Position: int64(n + 1), ClientID: w.ClientID, OrganizationID: w.OrganizationID,
+			Outcome: string(ResultPending)}
 	}
 	return db.Insert(ctx, tx, "firm_job_results", rows...)
 }
@@ -124,7 +125,7 @@ func selectWaiting(ctx context.Context, tx *db.Tx, jobID string, limit int) ([]R
 		"AND firm_job_id = ? AND status = 'pending' ORDER BY position LIMIT ?", jobID, limit)
 	out := make([]Result, len(rows))
 	for i, r := range rows {
-		out[i] = Result{Position: r.Position, ClientID: r.ClientID, OrganizationID: r.OrganizationID, Outcome: Waiting}
+		out[i] = Result{Position: r.Position, ClientID: r.ClientID, OrganizationID: r.OrganizationID, Outcome: ResultPending}
 	}
 	return out, err
 }
@@ -203,9 +204,9 @@ func selectResults(ctx context.Context, tx *db.Tx, who actor.Actor, j Job, f Res
 	}
 	stopped := j.Status.Ended() // what has no result then gets none
 	switch {
-	case f.Outcome == Stopped && stopped:
+	case f.Outcome == ResultCancelled && stopped:
 		q.And("r.status = 'pending'")
-	case f.Outcome == Stopped, f.Outcome == Waiting && stopped:
+	case f.Outcome == ResultCancelled, f.Outcome == ResultPending && stopped:
 		return nil, nil
 	case f.Outcome != "":
 		q.And("r.status = ?", string(f.Outcome))
@@ -218,8 +219,8 @@ func selectResults(ctx context.Context, tx *db.Tx, who actor.Actor, j Job, f Res
 	for i, r := range rows {
 		out[i] = Result{Position: r.Position, ClientID: r.ClientID, OrganizationID: r.OrganizationID, Name: r.Name,
 			Outcome: Outcome(r.Outcome), Error: db.OrEmpty(r.Error), FinishedAt: r.FinishedAt}
-		if out[i].Outcome == Waiting && stopped {
-			out[i].Outcome = Stopped
+		if out[i].Outcome == ResultPending && stopped {
+			out[i].Outcome = ResultCancelled
 		}
 		if r.Body != nil {
 			if err := json.Unmarshal([]byte(*r.Body), &out[i].Found); err != nil {
@@ -244,11 +245,13 @@ func lock(ctx context.Context, tx *db.Tx, jobID, claim string) (Job, error) {
 	return r.job()
 }
 
-// selectDue reads the firms that have clients and no job for a night, in a transaction across organizations.
-func selectDue(ctx context.Context, tx *db.Tx, night string) ([]string, error) {
-	return db.All[string](ctx, tx, "SELECT f.organization_id FROM firms f WHERE EXISTS (SELECT 1 FROM firm_clients c "+
-		"WHERE c.organization_id = f.organization_id AND c.status = 'active') AND NOT EXISTS (SELECT 1 FROM firm_jobs j "+
-		"WHERE j.organization_id = f.organization_id AND j.scheduled_for = ?) ORDER BY f.organization_id", night)
+// selectDue reads the firms that had clients when a night began and have no job for it, in a transaction across organizations.
+func selectDue(ctx context.Context, tx *db.Tx, night time.Time) ([]string, error) {
+	return db.All[string](ctx, tx, `SELECT f.organization_id FROM firms f WHERE EXISTS (SELECT 1 FROM firm_clients c
+			JOIN firm_access a ON a.organization_id = c.client_organization_id AND a.firm_client_id = c.firm_client_id AND a.status = 'active'
+			WHERE c.organization_id = f.organization_id AND a.granted_at < ?)
+		AND NOT EXISTS (SELECT 1 FROM firm_jobs j WHERE j.organization_id = f.organization_id AND j.scheduled_for = ?)
+		ORDER BY f.organization_id`, night, night.Format(time.DateOnly))
 }
 
 // findScheduled returns the id of the job for a night.
@@ -256,13 +259,28 @@ func findScheduled(ctx context.Context, tx *db.Tx, night string) (string, error)
 	return db.One[string](ctx, tx, noun, "SELECT firm_job_id FROM firm_jobs WHERE organization_id = @org AND scheduled_for = ?", night)
 }
 
-// deleteScheduled deletes the jobs of nights before one, with their results.
-func deleteScheduled(ctx context.Context, tx *db.Tx, before string) error {
-	const old = "SELECT firm_job_id FROM firm_jobs WHERE organization_id = @org AND scheduled_for < ?"
-	_, err := tx.Exec(ctx, "DELETE FROM firm_job_results WHERE organization_id = @org AND firm_job_id IN ("+old+")", before)
-	if err != nil {
+// expiry says which jobs are no longer kept: those of a night and the nights before it, and those of people that ended before a time.
+type expiry struct {
+	night string
+	ended time.Time
+}
+
+// selectWithExpired reads the firms that have jobs which are no longer kept, in a transaction across organizations.
+func selectWithExpired(ctx context.Context, tx *db.Tx, e expiry) ([]string, error) {
+	return db.All[string](ctx, tx, "SELECT organization_id FROM firm_jobs WHERE scheduled_for <= ? UNION "+
+		"SELECT organization_id FROM firm_jobs WHERE scheduled_for IS NULL AND finished_at < ? ORDER BY organization_id", e.night, e.ended)
+}
+
+// deleteExpired deletes jobs that are no longer kept, with their results: not all of them at once if there are many.
+func deleteExpired(ctx context.Context, tx *db.Tx, e expiry) error {
+	ids, err := db.All[string](ctx, tx, "SELECT firm_job_id FROM firm_jobs WHERE organization_id = @org AND (scheduled_for <= ? OR "+
+		"scheduled_for IS NULL AND finished_at < ?) ORDER BY firm_job_id LIMIT ?", e.night, e.ended, deletedMax)
+	if err != nil || len(ids) == 0 {
 		return err
 	}
-	_, err = tx.Exec(ctx, "DELETE FROM firm_jobs WHERE organization_id = @org AND scheduled_for < ?", before)
+	if _, err := tx.Exec(ctx, "DELETE FROM firm_job_results WHERE organization_id = @org AND firm_job_id {any}", ids); err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, "DELETE FROM firm_jobs WHERE organization_id = @org AND firm_job_id {any}", ids)
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"runtime/debug"
+	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
@@ -25,18 +26,26 @@ func (s *Service) NewRunner() *task.Runner { return task.NewRunner(Task, s.db, s
 type work struct {
 	*Service
 	*task.Claim
-	job  Job
-	over bool // the job has ended, also if somebody else has ended it
+	job   Job
+	over  bool // the job has ended, also if somebody else has ended it
+	began time.Time
 }
 
-// Run claims a job and executes it from where it is to its end. It returns task.ErrClaimed if another process has the job, or if it is
-// over. After any other error the job can be claimed again and continues. A job that ends with the status failed is not an error.
+// errTurnOver ends the turn of a job in the middle of a client.
+var errTurnOver = errors.New("firmjob: the turn of the job is over")
+
+// turnOver reports whether jobs of other firms have their turn.
+func (w *work) turnOver() bool { return w.db.Clock().Now().Sub(w.began) > w.Turn }
+
+// Run claims a job and executes it from where it is to its end, or until its turn is over. It returns task.ErrClaimed if another process
+// has the job, or if it is over. After any other error the job can be claimed again and continues. A job that ends with the status failed
+// is not an error.
 func (s *Service) Run(ctx context.Context, firmOrganizationID, jobID string) error {
 	claim, err := Task.Claim(ctx, s.db, firmOrganizationID, jobID)
 	if err != nil {
 		return err
 	}
-	w := &work{Service: s, Claim: claim}
+	w := &work{Service: s, Claim: claim, began: s.db.Clock().Now()}
 	return claim.Work(ctx, func(ctx context.Context) error {
 		err := s.db.Read(ctx, firmOrganizationID, func(ctx context.Context, tx *db.Tx) (err error) {
 			w.job, err = find(ctx, tx, jobID)
@@ -55,9 +64,27 @@ func (s *Service) Run(ctx context.Context, firmOrganizationID, jobID string) err
 	}, func() bool { return w.over })
 }
 
-// processAll processes the clients that have no result yet, one after the other, and ends the job.
+// giveWay stores what came of a client so far, and that the job has made progress, so that others may claim it at once.
+func (w *work) giveWay(ctx context.Context, r Result) error {
+	err := w.db.Write(ctx, w.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := updateResult(ctx, tx, w.ID, r); err != nil {
+			return err
+		}
+		ours, err := updateClaimed(ctx, tx, w.job, w.Text)
+		if err == nil && !ours {
+			err = task.ErrClaimed
+		}
+		return err
+	})
+	if err == nil {
+		w.Progressed(0)
+	}
+	return err
+}
+
+// processAll processes the clients that have no result yet, one after the other, and ends the job, unless its turn is over before.
 func (w *work) processAll(ctx context.Context) error {
-	for !w.over {
+	for first := true; !w.over; {
 		var waiting []Result
 		err := w.db.Read(ctx, w.OrganizationID, func(ctx context.Context, tx *db.Tx) (err error) {
 			waiting, err = selectWaiting(ctx, tx, w.ID, waitingMax)
@@ -70,7 +97,14 @@ func (w *work) processAll(ctx context.Context) error {
 			return w.end(ctx, "completed", func(j *Job) { j.Status = Completed })
 		}
 		for _, r := range waiting {
-			if err := w.process(ctx, &r); err != nil {
+			if !first && w.turnOver() {
+				return nil
+			}
+			first = false
+			switch err := w.process(ctx, &r); {
+			case errors.Is(err, errTurnOver):
+				return w.giveWay(ctx, r)
+			case err != nil:
 				return err
 			}
 			if err := w.save(ctx, r); err != nil || w.over {
@@ -86,26 +120,30 @@ func (w *work) process(ctx context.Context, r *Result) error {
 	found, err := w.do(ctx, *r)
 	switch {
 	case err == nil:
-		r.Outcome, r.Found = Done, found
+		r.Outcome, r.Found = ResultCompleted, found
 	case ctx.Err() != nil:
 		return errors.Join(err, context.Cause(ctx))
+	case errors.Is(err, errTurnOver):
+		r.Found = found
+		return err
 	case errors.Is(err, errSkipped):
-		r.Outcome, r.Error = Skipped, "nobody of the firm who may do this works for the client any more"
+		r.Outcome, r.Error = ResultSkipped, "the firm no longer has access to the client"
 		if w.job.Scheduled == "" {
-			r.Error = "who has started the job works for the client no more"
+			r.Error = "whoever started the job no longer works for the client"
 		}
 	case fault.Refused(err):
-		r.Outcome, r.Error, r.Found = Refused, err.Error(), found
+		r.Outcome, r.Error, r.Found = ResultFailed, err.Error(), found
 	case fault.KindOf(err) == fault.Unavailable:
 		return err
 	default:
 		w.log.Error("a job of a firm failed for a client", "id", w.ID, "organization_id", r.OrganizationID, "error", err)
-		r.Outcome, r.Error, r.Found = Refused, "an error of the service, which its log names", found
+		r.Outcome, r.Found = ResultFailed, found
+		r.Error = "an error of the service: its operator finds it in the log, with the job " + w.ID
 	}
 	return nil
 }
 
-// errSkipped is the error for a client that the person does not work for any more.
+// errSkipped is the error for a client that the person no longer works for.
 var errSkipped = errors.New("firmjob: no role for the client")
 
 // do does what the job does for a client, with the rights that its person has there now. A panic becomes an error, so that the other

@@ -103,11 +103,11 @@ func (s *Service) Apply(ctx context.Context, o Offer, p ApplyParams) (out Applie
 		if err := o.requireVersion(p.ExpectedVersion); err != nil {
 			return err
 		}
-		t, err := newTaking(ctx, tx, o)
+		t, err := newApplication(ctx, tx, o)
 		if err != nil {
 			return err
 		}
-		if err := t.takeAll(ctx, tx); err != nil {
+		if err := t.applyAll(ctx, tx); err != nil {
 			return err
 		}
 		out = Applied{TemplateID: o.ID, Version: o.Version, Items: t.items}
@@ -149,8 +149,8 @@ func (a Applied) record(ctx context.Context, tx *db.Tx, o Offer, from firm.Acces
 			"created": created}})
 }
 
-// taking is a template that is being taken over.
-type taking struct {
+// application is a template that is being taken over by an organization.
+type application struct {
 	offer    Offer
 	accounts map[string]account.Account // of the organization by code
 	rules    map[matching][]memory.Rule // of the organization
@@ -158,8 +158,8 @@ type taking struct {
 	items    []Item
 }
 
-func newTaking(ctx context.Context, tx *db.Tx, o Offer) (*taking, error) {
-	t := &taking{offer: o, accounts: map[string]account.Account{}, rules: map[matching][]memory.Rule{}, tags: map[Tag]string{}}
+func newApplication(ctx context.Context, tx *db.Tx, o Offer) (*application, error) {
+	t := &application{offer: o, accounts: map[string]account.Account{}, rules: map[matching][]memory.Rule{}, tags: map[Tag]string{}}
 	all, err := account.AllUnchecked(ctx, tx)
 	if err != nil {
 		return nil, err
@@ -182,46 +182,46 @@ func newTaking(ctx context.Context, tx *db.Tx, o Offer) (*taking, error) {
 	return t, nil
 }
 
-func (t *taking) takeAll(ctx context.Context, tx *db.Tx) error {
+func (t *application) applyAll(ctx context.Context, tx *db.Tx) error {
 	content := t.offer.Content
-	if err := t.takeAccounts(ctx, tx, content.Accounts); err != nil {
+	if err := t.applyAccounts(ctx, tx, content.Accounts); err != nil {
 		return err
 	}
 	for i, wanted := range content.Tags {
-		if _, err := t.takeTag(ctx, tx, fmt.Sprintf("tags[%d]", i), wanted); err != nil {
+		if _, err := t.applyTag(ctx, tx, fmt.Sprintf("tags[%d]", i), wanted); err != nil {
 			return err
 		}
 	}
 	for i, r := range content.Rules {
-		if err := t.takeRule(ctx, tx, fmt.Sprintf("rules[%d]", i), r); err != nil {
+		if err := t.applyRule(ctx, tx, fmt.Sprintf("rules[%d]", i), r); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// takeAccounts takes over accounts, those above before those below them.
-func (t *taking) takeAccounts(ctx context.Context, tx *db.Tx, accounts []Account) error {
+// applyAccounts takes over accounts, those above before those below them.
+func (t *application) applyAccounts(ctx context.Context, tx *db.Tx, accounts []Account) error {
 	at, items := make(map[string]int, len(accounts)), make([]Item, len(accounts))
 	for i, a := range accounts {
 		at[a.Code] = i
 	}
-	var take func(i int) error
-	take = func(i int) error {
+	var apply func(i int) error
+	apply = func(i int) error {
 		if items[i].Status != "" {
 			return nil
 		}
 		a := accounts[i]
 		if above, there := at[a.ParentCode]; there && a.ParentCode != "" {
-			if err := take(above); err != nil {
+			if err := apply(above); err != nil {
 				return err
 			}
 		}
 		items[i] = Item{Field: fmt.Sprintf("accounts[%d]", i), Type: LedgerAccountItem, Name: a.String()}
-		return t.takeAccount(ctx, tx, &items[i], a)
+		return t.applyAccount(ctx, tx, &items[i], a)
 	}
 	for i := range accounts {
-		if err := take(i); err != nil {
+		if err := apply(i); err != nil {
 			return err
 		}
 	}
@@ -229,7 +229,7 @@ func (t *taking) takeAccounts(ctx context.Context, tx *db.Tx, accounts []Account
 	return nil
 }
 
-func (t *taking) takeAccount(ctx context.Context, tx *db.Tx, item *Item, a Account) error {
+func (t *application) applyAccount(ctx context.Context, tx *db.Tx, item *Item, a Account) error {
 	if has, there := t.accounts[a.Code]; there {
 		item.RecordID, item.Status = has.ID, Unchanged
 		if other := a.difference(has); other != "" {
@@ -246,7 +246,7 @@ func (t *taking) takeAccount(ctx context.Context, tx *db.Tx, item *Item, a Accou
 	if err == nil {
 		t.accounts[a.Code] = made
 	}
-	return item.settle(made.ID, err)
+	return item.setResult(made.ID, err)
 }
 
 // difference says in what an account of the organization differs from that of a template, or nothing if it is the same.
@@ -274,8 +274,8 @@ func (a Account) difference(has account.Account) string {
 	return ""
 }
 
-// takeTag takes over a tag and returns its id.
-func (t *taking) takeTag(ctx context.Context, tx *db.Tx, field string, wanted Tag) (string, error) {
+// applyTag takes over a tag and returns its id.
+func (t *application) applyTag(ctx context.Context, tx *db.Tx, field string, wanted Tag) (string, error) {
 	item := Item{Field: field, Type: TagItem, Name: wanted.String(), Status: Unchanged}
 	has, err := tag.Find(ctx, tx, wanted.Kind, wanted.Name)
 	if fault.KindOf(err) == fault.NotFound {
@@ -287,7 +287,7 @@ func (t *taking) takeTag(ctx context.Context, tx *db.Tx, field string, wanted Ta
 	return has.ID, err
 }
 
-func (t *taking) takeRule(ctx context.Context, tx *db.Tx, field string, r Rule) error {
+func (t *application) applyRule(ctx context.Context, tx *db.Tx, field string, r Rule) error {
 	item := Item{Field: field, Type: RuleItem, Name: r.title(), Status: Unchanged}
 	var missing []string
 	for _, code := range r.codes() {
@@ -302,7 +302,7 @@ func (t *taking) takeRule(ctx context.Context, tx *db.Tx, field string, r Rule) 
 		return nil
 	}
 	if r.Tag != nil && t.tags[*r.Tag] == "" {
-		id, err := t.takeTag(ctx, tx, field+".tag", *r.Tag)
+		id, err := t.applyTag(ctx, tx, field+".tag", *r.Tag)
 		if err != nil {
 			return err
 		}
@@ -324,7 +324,7 @@ func (t *taking) takeRule(ctx context.Context, tx *db.Tx, field string, r Rule) 
 		}
 	} else {
 		made, err := memory.PutRule(ctx, tx, memory.PutRuleParams{Rule: p, Rationale: t.offer.rationale()})
-		if err := item.settle(made.ID, err); err != nil {
+		if err := item.setResult(made.ID, err); err != nil {
 			return err
 		}
 	}
@@ -347,8 +347,8 @@ func (o Offer) rationale() string {
 	return fmt.Sprintf("From the template %q of %s (%s, version %d)", o.Name, o.firmName, o.ID, o.Version)
 }
 
-// settle says what became of an item that was to be created. It returns errors that do not concern the item.
-func (i *Item) settle(recordID string, err error) error {
+// setResult says what became of an item that was to be created. It returns errors that do not concern the item.
+func (i *Item) setResult(recordID string, err error) error {
 	var f *fault.Error
 	switch {
 	case err == nil:

@@ -22,8 +22,7 @@ type Offer struct {
 func (s *Service) Offers(ctx context.Context, p page.Request) (page.Page[Template], error) {
 	a, err := s.access(ctx)
 	if fault.KindOf(err) == fault.NotFound {
-		return page.ListByKey("firm templates", nil, p, "", func(t Template) string { return t.ID },
-			func(string, int) ([]Template, error) { return nil, nil })
+		return page.Page[Template]{Items: []Template{}}, nil
 	}
 	if err != nil {
 		return page.Page[Template]{}, err
@@ -32,10 +31,8 @@ func (s *Service) Offers(ctx context.Context, p page.Request) (page.Page[Templat
 }
 
 // FindOffer returns a template of the firm that works for the actor's organization. The error is the same NotFound whether there is no such
-// template or it is not of that firm.
+// template or it is not of that firm. It reads two organizations, and must not run inside a database transaction.
 func (s *Service) FindOffer(ctx context.Context, templateID string) (o Offer, err error) {
-	ctx, end := apart(ctx)
-	defer end()
 	a, err := s.access(ctx)
 	if fault.KindOf(err) == fault.NotFound {
 		return o, fault.Missing(noun)
@@ -53,16 +50,6 @@ func (s *Service) FindOffer(ctx context.Context, templateID string) (o Offer, er
 		return err
 	})
 	return o, err
-}
-
-// apart returns a context that ends with another and is in no database transaction: one of the client cannot read what is the firm's.
-func apart(ctx context.Context) (context.Context, func()) {
-	out, cancel := context.WithCancel(actor.With(context.Background(), actor.From(ctx)))
-	stop := context.AfterFunc(ctx, cancel)
-	return out, func() {
-		stop()
-		cancel()
-	}
 }
 
 // access returns the access of the firm that works for the actor's organization.

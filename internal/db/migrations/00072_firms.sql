@@ -25,6 +25,7 @@ CREATE TABLE firm_clients (
     ended_at               {timestamp},
     PRIMARY KEY (organization_id, firm_client_id)
 ) {clustered};
+CREATE INDEX firm_clients_by_status ON firm_clients (organization_id, status, firm_client_id);
 CREATE INDEX firm_clients_by_client ON firm_clients (organization_id, client_organization_id)
     WHERE client_organization_id IS NOT NULL;
 

@@ -1,11 +1,12 @@
 -- +goose Up
 
 -- What a firm's overview shows of an organization, as it was at a moment: after the change with the number audit_sequence. They are computed
--- again when something has changed, or when the month is over (valid_until), but not before refresh_after.
+-- again when something has changed, or when the month is over (valid_until), but not before refresh_after. If they could never be computed,
+-- there is nothing but refresh_after.
 CREATE TABLE client_figures (
     organization_id         {text} NOT NULL REFERENCES organizations (organization_id) ON DELETE RESTRICT,
-    audit_sequence          {integer} NOT NULL,
-    open_transactions       {integer} NOT NULL,
+    audit_sequence          {integer},
+    open_transactions       {integer},
     unreconciled_sources    {integer},
     sources_without_balance {integer},
     accounting_period_id    {text},
@@ -13,8 +14,8 @@ CREATE TABLE client_figures (
     readiness               {text},
     failed_checks           {integer},
     warnings                {integer},
-    as_of                   {timestamp} NOT NULL,
-    valid_until             {timestamp} NOT NULL,
+    as_of                   {timestamp},
+    valid_until             {timestamp},
     refresh_after           {timestamp} NOT NULL,
     PRIMARY KEY (organization_id)
 ) {updated};
@@ -44,6 +45,8 @@ CREATE TABLE firm_jobs (
 CREATE INDEX firm_jobs_by_status ON firm_jobs (organization_id, status, firm_job_id);
 CREATE INDEX firm_jobs_unfinished ON firm_jobs (status, created_at) WHERE status IN ('pending', 'running');
 CREATE UNIQUE INDEX firm_jobs_scheduled ON firm_jobs (organization_id, scheduled_for) WHERE scheduled_for IS NOT NULL;
+CREATE INDEX firm_jobs_nights ON firm_jobs (scheduled_for) WHERE scheduled_for IS NOT NULL;
+CREATE INDEX firm_jobs_ends ON firm_jobs (finished_at) WHERE scheduled_for IS NULL;
 
 CREATE TABLE firm_job_results (
     organization_id        {text} NOT NULL,

@@ -51,7 +51,7 @@ func (a *API) tryOut(ctx context.Context, r *wire.Route, in any) error {
 		_, err := r.Run(ctx, in)
 		return err
 	}
-	if r.Reads {
+	if r.Reads || r.Across {
 		return run(ctx)
 	}
 	return a.discard(ctx, run)

@@ -82,14 +82,15 @@ func (s *settings) firmJobs() *cobra.Command {
 }
 
 func (s *settings) startFirmJob() *cobra.Command {
-	r, p, named, background := writing(), client.CreateFirmJob{}, []string{}, false
+	r, p, named, expected, background := writing(), client.CreateFirmJob{}, []string{}, int64(0), false
 	c := &cobra.Command{
 		Use:   "start KIND",
 		Short: "Start a job and wait for its results",
 		Long: "Start a job for all clients that you work for, or for some of them, and wait for its results. The kinds are readiness,\n" +
 			"classification and report. The job goes on in the service if you stop waiting.",
 		Example: "  bursar firm jobs start readiness --period 2026-10\n" +
-			"  bursar firm jobs start classification --action suggest --client Acme\n" +
+			"  bursar firm jobs start classification --action post --dry-run\n" +
+			"  bursar firm jobs start classification --action post --expected-count 12\n" +
 			"  bursar firm jobs start report --report trial_balance --background",
 		Args: oneArg,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -101,6 +102,9 @@ func (s *settings) startFirmJob() *cobra.Command {
 						return err
 					}
 					p.ClientIDs = append(p.ClientIDs, found.ID)
+				}
+				if c.Flags().Changed("expected-count") {
+					p.ExpectedCount = &expected
 				}
 				j, err := service.CreateFirmJob(ctx, p)
 				if err != nil {
@@ -121,6 +125,8 @@ func (s *settings) startFirmJob() *cobra.Command {
 	f.StringVar(&p.Action, "action", "", "what a classification does: suggest, draft or post")
 	f.StringVar(&p.StartDate, "start-date", "", "first day of the transactions to classify")
 	f.StringVar(&p.EndDate, "end-date", "", "last day of the transactions to classify")
+	f.BoolVar(&p.DryRun, "dry-run", false, "only say what a classification would do for each client")
+	f.Int64Var(&expected, "expected-count", 0, "start nothing if the job would be for another number of clients")
 	f.StringVar(&p.Report, "report", "", "balance_sheet, income_statement or trial_balance")
 	f.StringVar(&p.PresentationCurrency, "presentation-currency", "", "currency of a report; by default that of each client")
 	f.BoolVar(&background, "background", false, "do not wait for the results")
@@ -157,6 +163,9 @@ func (s *settings) printFirmJob(ctx context.Context, service *client.Client, j c
 		return err
 	}
 	fmt.Fprintf(s.err, "%s, %s: %d completed, %d failed, %d skipped.\n", j.ID, j.Status, j.Counts.Completed, j.Counts.Failed, j.Counts.Skipped)
+	if j.DryRun {
+		fmt.Fprintln(s.err, "This was a dry run: nothing was changed.")
+	}
 	switch {
 	case j.Error != nil:
 		return errors.New(*j.Error)

@@ -175,11 +175,20 @@ func TestAFirmAsksItsClientsAndDoesOneTaskForAllOnTheCommandLine(t *testing.T) {
 			t.Errorf("%+v", done)
 		}
 		job := idIn(t, "fjb", done.err)
+		firm("jobs", "start", "classification", "--action", "post", "--expected-count", "7").mustFail(t, 1, "not 7")
+		dry := firm("jobs", "start", "classification", "--action", "post", "--dry-run", "--expected-count", "1").mustDo(t)
+		if !strings.Contains(dry.out, "Globex  completed") || !strings.Contains(dry.err, "dry run") {
+			t.Errorf("%+v", dry)
+		}
 		if r := firm("jobs", "show", job).mustDo(t); r.out != done.out {
 			t.Errorf("%+v", r)
 		}
 		// The books began this month, so there is no month to check.
-		firm("jobs", "start", "readiness").mustFail(t, 1, "no month of the client is over", "failed for 1 client")
+		unready := firm("jobs", "start", "readiness")
+		unready.mustFail(t, 1, "failed for 1 client")
+		if !strings.Contains(unready.out, "no month of the client is over") {
+			t.Errorf("%+v", unready)
+		}
 		if r := firm("jobs", "start", "readiness", "--background").mustDo(t); !strings.Contains(r.out, "for 1 client") {
 			t.Errorf("%+v", r)
 		}

@@ -33,12 +33,14 @@ type waiting struct {
 	ID             string `db:"task_id"`
 }
 
-// selectWaiting returns tasks that nobody has claimed: the first ones of each organization, the oldest first.
+// selectWaiting returns tasks that nobody has claimed: the first ones of each organization, in the order of when they were created or
+// somebody last worked on them. So long tasks that give way now and then alternate.
 func selectWaiting(ctx context.Context, tx *db.Tx, k Kind, limit int) ([]waiting, error) {
-	return db.All[waiting](ctx, tx, "SELECT w.organization_id, w.task_id FROM (SELECT organization_id, "+k.Key+` AS task_id, created_at,
+	return db.All[waiting](ctx, tx, "SELECT w.organization_id, w.task_id FROM (SELECT organization_id, "+k.Key+` AS task_id,
+		coalesce(claimed_until, created_at) AS since,
 		row_number() OVER (PARTITION BY organization_id ORDER BY created_at, `+k.Key+") AS place FROM "+k.Table+
 		` WHERE status IN ('pending', 'running') AND (claimed_until IS NULL OR claimed_until < ?)) w
-		WHERE w.place <= ? ORDER BY w.created_at, w.organization_id, w.task_id LIMIT ?`, tx.Now(), k.each(), limit)
+		WHERE w.place <= ? ORDER BY w.since, w.organization_id, w.task_id LIMIT ?`, tx.Now(), k.each(), limit)
 }
 
 type statusRow struct {

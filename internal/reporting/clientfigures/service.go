@@ -2,7 +2,10 @@ package clientfigures
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -25,6 +28,9 @@ const (
 	// The figures of a client are computed again after refreshPause at the earliest, and the later the longer it takes.
 	refreshPause = 30 * time.Second
 	refreshShare = 50
+
+	// failedPause is how long a client waits whose figures could not be computed, so that it does not keep others waiting.
+	failedPause = 5 * time.Minute
 )
 
 // Service implements the overview. Its fields are set before it is used.
@@ -37,15 +43,15 @@ type Service struct {
 	// left out. Nil means that they are not known.
 	Requests func(ctx context.Context, tx *db.Tx, clientIDs []string) (map[string]int64, error)
 
-	// Budget is how long a page of the overview computes figures that are out of date.
-	Budget time.Duration
+	// Budget is how long a page of the overview computes figures that are out of date, and SweepBudget how long the background job does.
+	Budget, SweepBudget time.Duration
 
 	sweeping sync.Mutex
 }
 
 // NewService returns a Service on a database.
 func NewService(d *db.DB, periods *period.Service, log *slog.Logger) *Service {
-	return &Service{db: d, periods: periods, log: log, Budget: inlineBudget}
+	return &Service{db: d, periods: periods, log: log, Budget: inlineBudget, SweepBudget: sweepBudget}
 }
 
 // Client is a client in the overview of somebody who works for it.
@@ -59,6 +65,8 @@ type Client struct {
 	PendingRequests *int64    // nil if not known
 	Figures         *Figures  // nil if they have not been computed yet
 	Current         bool      // the figures include every change
+
+	failed bool // they could not be computed, and are not to be tried again yet
 }
 
 // Overview returns a page of the clients for which the actor works, by id.
@@ -98,7 +106,7 @@ func (s *Service) complete(ctx context.Context, clients []Client) {
 	for _, never := range []bool{true, false} {
 		for i := range clients {
 			c := &clients[i]
-			if c.Current || (c.Figures == nil) != never {
+			if c.Current || c.failed || (c.Figures == nil) != never {
 				continue
 			}
 			f, _, err := s.compute(ctx, c.OrganizationID, s.db.Read)
@@ -133,12 +141,34 @@ func (s *Service) Sweep(ctx context.Context) error {
 	})
 	began := s.db.Clock().Now()
 	for _, organizationID := range due {
-		if ctx.Err() != nil || s.db.Clock().Now().Sub(began) > sweepBudget {
+		if ctx.Err() != nil {
 			break
 		}
-		if _, err := s.Refresh(ctx, organizationID); err != nil && ctx.Err() == nil {
-			s.log.Warn("the figures of a client were not computed", "organization_id", organizationID, "error", err)
+		s.refreshOrPostpone(ctx, organizationID)
+		if s.db.Clock().Now().Sub(began) > s.SweepBudget {
+			break
 		}
 	}
 	return err
+}
+
+// refreshOrPostpone is Refresh for the background job. After an error or a panic the client waits, while others have their turn.
+func (s *Service) refreshOrPostpone(ctx context.Context, organizationID string) {
+	began := s.db.Clock().Now()
+	err := func() (err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			}
+		}()
+		_, err = s.Refresh(ctx, organizationID)
+		return err
+	}()
+	if err == nil || ctx.Err() != nil {
+		return
+	}
+	now := s.db.Clock().Now()
+	again := now.Add(max(failedPause, refreshShare*now.Sub(began)))
+	err = errors.Join(err, s.db.Write(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error { return postpone(ctx, tx, again) }))
+	s.log.Warn("the figures of a client were not computed", "organization_id", organizationID, "error", err)
 }

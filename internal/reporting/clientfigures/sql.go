@@ -2,45 +2,15 @@ package clientfigures
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
+// row has the figures of a client, which are missing if they have not been computed yet.
 type row struct {
-	Sequence     int64     `db:"audit_sequence"`
-	Open         int64     `db:"open_transactions"`
-	Unreconciled *int64    `db:"unreconciled_sources"`
-	Without      *int64    `db:"sources_without_balance"`
-	PeriodID     *string   `db:"accounting_period_id"`
-	PeriodKey    *string   `db:"period_key"`
-	Readiness    *string   `db:"readiness"`
-	Failed       *int64    `db:"failed_checks"`
-	Warnings     *int64    `db:"warnings"`
-	AsOf         time.Time `db:"as_of"`
-	ValidUntil   time.Time `db:"valid_until"`
-	RefreshAfter time.Time `db:"refresh_after"`
-}
-
-// upsert stores the figures of the organization, unless later ones are stored.
-func upsert(ctx context.Context, tx *db.Tx, f Figures) error {
-	r := row{Sequence: f.sequence, Open: f.OpenTransactions, AsOf: f.AsOf, ValidUntil: f.until,
-		RefreshAfter: f.AsOf.Add(max(refreshPause, refreshShare*f.took))}
-	if m := f.Month; m != nil {
-		r.PeriodID, r.PeriodKey, r.Readiness = &m.PeriodID, &m.Key, new(string(m.Readiness))
-		r.Failed, r.Warnings, r.Unreconciled, r.Without = &m.FailedChecks, &m.Warnings, &m.UnreconciledSources, &m.SourcesWithoutBalance
-	}
-	return db.Upsert(ctx, tx, "client_figures", []row{r}, `ON CONFLICT (organization_id) DO UPDATE SET
-		audit_sequence = excluded.audit_sequence, open_transactions = excluded.open_transactions,
-		unreconciled_sources = excluded.unreconciled_sources, sources_without_balance = excluded.sources_without_balance,
-		accounting_period_id = excluded.accounting_period_id, period_key = excluded.period_key, readiness = excluded.readiness,
-		failed_checks = excluded.failed_checks, warnings = excluded.warnings, as_of = excluded.as_of, valid_until = excluded.valid_until,
-		refresh_after = excluded.refresh_after WHERE client_figures.as_of <= excluded.as_of`)
-}
-
-// nullable are the columns of figures that may not have been computed yet.
-type nullable struct {
 	Sequence     *int64     `db:"audit_sequence"`
 	Open         *int64     `db:"open_transactions"`
 	Unreconciled *int64     `db:"unreconciled_sources"`
@@ -52,10 +22,33 @@ type nullable struct {
 	Warnings     *int64     `db:"warnings"`
 	AsOf         *time.Time `db:"as_of"`
 	ValidUntil   *time.Time `db:"valid_until"`
+	RefreshAfter *time.Time `db:"refresh_after"`
+}
+
+// upsert stores the figures of the organization, unless later ones are stored.
+func upsert(ctx context.Context, tx *db.Tx, f Figures) error {
+	r := row{Sequence: &f.sequence, Open: &f.OpenTransactions, AsOf: &f.AsOf, ValidUntil: &f.until,
+		RefreshAfter: new(f.AsOf.Add(max(refreshPause, refreshShare*f.took)))}
+	if m := f.Month; m != nil {
+		r.PeriodID, r.PeriodKey, r.Readiness = &m.PeriodID, &m.Key, new(string(m.Readiness))
+		r.Failed, r.Warnings, r.Unreconciled, r.Without = &m.FailedChecks, &m.Warnings, &m.UnreconciledSources, &m.SourcesWithoutBalance
+	}
+	var set []string
+	for _, column := range strings.Split(db.Columns[row](), ", ") {
+		set = append(set, column+" = excluded."+column)
+	}
+	return db.Upsert(ctx, tx, "client_figures", []row{r}, "ON CONFLICT (organization_id) DO UPDATE SET "+strings.Join(set, ", ")+
+		" WHERE client_figures.as_of IS NULL OR client_figures.as_of <= excluded.as_of")
+}
+
+// postpone stores when the figures of the organization, which could not be computed, are tried again. Those that there are stay.
+func postpone(ctx context.Context, tx *db.Tx, again time.Time) error {
+	return db.Upsert(ctx, tx, "client_figures", []row{{RefreshAfter: &again}},
+		"ON CONFLICT (organization_id) DO UPDATE SET refresh_after = excluded.refresh_after")
 }
 
 // figures returns the figures, or nil if there are none.
-func (r nullable) figures() *Figures {
+func (r row) figures() *Figures {
 	if r.AsOf == nil {
 		return nil
 	}
@@ -74,7 +67,7 @@ type overviewRow struct {
 	Role           string    `db:"role"`
 	Last           int64     `db:"last_sequence"`
 	LastActivity   time.Time `db:"last_activity"`
-	nullable
+	row
 }
 
 // selectOverview reads the clients for which an actor works, in a transaction across organizations. What counts is stored with the client:
@@ -84,8 +77,7 @@ func selectOverview(ctx context.Context, tx *db.Tx, who actor.Actor, above strin
 		return nil, nil // keys without a user, apps and people who see a part of the firm only work for no client
 	}
 	rows, err := db.All[overviewRow](ctx, tx, `SELECT c.firm_client_id, a.organization_id AS client_organization_id, c.name, p.role,
-		s.audit_sequence AS last_sequence, l.created_at AS last_activity, f.audit_sequence, f.open_transactions, f.unreconciled_sources,
-		f.sources_without_balance, f.accounting_period_id, f.period_key, f.readiness, f.failed_checks, f.warnings, f.as_of, f.valid_until
+		s.audit_sequence AS last_sequence, l.created_at AS last_activity, f.`+strings.ReplaceAll(db.Columns[row](), ", ", ", f.")+`
 		FROM firm_people p
 		JOIN firm_access a ON a.organization_id = p.organization_id AND a.firm_client_id = p.firm_client_id AND a.status = 'active'
 		JOIN firm_clients c ON c.organization_id = a.firm_organization_id AND c.firm_client_id = a.firm_client_id
@@ -100,6 +92,8 @@ func selectOverview(ctx context.Context, tx *db.Tx, who actor.Actor, above strin
 			Figures: r.figures()}
 		if f := out[i].Figures; f != nil {
 			out[i].Current = f.sequence >= r.Last && tx.Now().Before(f.until)
+		} else if r.RefreshAfter != nil {
+			out[i].failed = tx.Now().Before(*r.RefreshAfter)
 		}
 	}
 	return out, err
@@ -112,6 +106,6 @@ func selectDue(ctx context.Context, tx *db.Tx, limit int) ([]string, error) {
 		JOIN organization_state s ON s.organization_id = a.organization_id
 		LEFT JOIN client_figures f ON f.organization_id = a.organization_id
 		WHERE a.status = 'active' AND (f.organization_id IS NULL OR f.refresh_after <= ? AND
-			(f.audit_sequence <> s.audit_sequence OR f.valid_until <= ?))
-		ORDER BY f.as_of IS NOT NULL, f.as_of, a.organization_id LIMIT ?`, tx.Now(), tx.Now(), limit)
+			(f.as_of IS NULL OR f.audit_sequence <> s.audit_sequence OR f.valid_until <= ?))
+		ORDER BY f.refresh_after IS NOT NULL, f.refresh_after, a.organization_id LIMIT ?`, tx.Now(), tx.Now(), limit)
 }

@@ -50,26 +50,33 @@ type Sent struct {
 	stored    bool
 }
 
-// Check returns an error with every fault of a request.
+// Check returns an error with every fault of a request. It reads two organizations, and must not run inside a database transaction.
 func (s *Service) Check(ctx context.Context, p CreateParams) error {
+	var faults fault.List
 	var c firm.Client
-	err := s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) (err error) {
-		if _, err = s.check(ctx, tx, p); err != nil {
+	err := s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		_, err := s.check(ctx, tx, p)
+		if err := faults.Merge(err); err != nil {
 			return err
 		}
-		c, err = firm.FindClient(ctx, tx, p.ClientID)
-		return err
-	})
-	if err != nil || c.Status != firm.Active || len(p.Integrations) > 0 {
-		return err
-	}
-	return s.db.Read(ctx, c.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		owners, err := access.OwnerEmails(ctx, tx)
-		if err == nil && len(owners) > 0 {
-			err = fault.Invalidf("integrations", "must have at least one item: the client %s has given access already", c.ID)
+		if c, err = firm.FindClient(ctx, tx, p.ClientID); fault.KindOf(err) == fault.NotFound {
+			err = nil // it is among the faults
 		}
 		return err
 	})
+	if err == nil && c.Status == firm.Active && len(p.Integrations) == 0 {
+		err = s.db.Read(ctx, c.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+			owners, err := access.OwnerEmails(ctx, tx)
+			if err == nil && len(owners) > 0 {
+				faults.Addf("integrations", "must have at least one item: the client %s has given access already", c.ID)
+			}
+			return err
+		})
+	}
+	if err != nil {
+		return err
+	}
+	return faults.Err()
 }
 
 // check returns a request as it is to be stored, or an error with every fault.

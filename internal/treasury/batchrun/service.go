@@ -22,6 +22,10 @@ type Service[R, W any] struct {
 	DB    *db.DB
 	Batch int // how many transactions one database transaction processes at most
 
+	// RequireActing returns an error if whoever acts for an accounting firm may no longer do so, in a transaction that has locked the
+	// organization. Nil means that there are no firms.
+	RequireActing func(ctx context.Context, tx *db.Tx) error
+
 	kind      *Kind[R, W]
 	newWorker func(*Work[R, W]) Worker
 }

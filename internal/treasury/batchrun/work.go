@@ -2,6 +2,7 @@ package batchrun
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -9,6 +10,7 @@ import (
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
 	"github.com/bursarhq/bursar/internal/kernel/task"
 )
 
@@ -28,7 +30,8 @@ type Work[R, W any] struct {
 	DB   *db.DB
 	Pace *db.Pace
 
-	kind *Kind[R, W]
+	kind          *Kind[R, W]
+	requireActing func(ctx context.Context, tx *db.Tx) error
 }
 
 // NewRunner returns the runner that executes runs in the background.
@@ -47,7 +50,7 @@ func (s *Service[R, W]) Run(ctx context.Context, organizationID, runID string, p
 	if err != nil {
 		return *new(R), err
 	}
-	w := &Work[R, W]{Claim: claim, DB: s.DB, Pace: s.DB.NewPace(s.Batch), kind: s.kind}
+	w := &Work[R, W]{Claim: claim, DB: s.DB, Pace: s.DB.NewPace(s.Batch), kind: s.kind, requireActing: s.RequireActing}
 	worker := s.newWorker(w)
 	err = claim.Work(ctx, func(ctx context.Context) error {
 		err := s.DB.Read(ctx, organizationID, func(ctx context.Context, tx *db.Tx) (err error) {
@@ -63,7 +66,10 @@ func (s *Service[R, W]) Run(ctx context.Context, organizationID, runID string, p
 		ctx = actor.With(ctx, actor.Actor{OrganizationID: organizationID, UserID: r.UserID, APIKeyID: r.APIKeyID, FirmID: r.FirmID,
 			LegalEntityIDs: r.LegalEntityIDs, RequestID: r.RequestID})
 		err = w.processAll(ctx, worker, progress)
-		if claim.ShouldFail(ctx, err) {
+		switch {
+		case errors.Is(err, errNotActing):
+			err = w.fail(actor.With(ctx, actor.Actor{OrganizationID: organizationID, RequestID: r.RequestID}), err)
+		case claim.ShouldFail(ctx, err):
 			err = w.fail(ctx, err)
 		}
 		return err
@@ -88,13 +94,16 @@ func (w *Work[R, W]) processAll(ctx context.Context, worker Worker, progress fun
 }
 
 // Save runs a function in a database transaction that also stores the progress of the run. The function adds the results of a batch to the
-// run that it gets, stores them, and does what they say.
+// run that it gets, stores them, and does what they say. It returns an error if the run acts for a firm that may no longer do so.
 func (w *Work[R, W]) Save(ctx context.Context, do func(ctx context.Context, tx *db.Tx, after *R) error) error {
 	var after R
 	err := w.DB.WriteAlone(ctx, w.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		after = w.Run
 		r := w.kind.Common(&after)
 		r.Counts = maps.Clone(r.Counts)
+		if err := w.permit(ctx, tx, *r); err != nil {
+			return err
+		}
 		if err := do(ctx, tx, &after); err != nil {
 			return err
 		}
@@ -104,6 +113,26 @@ func (w *Work[R, W]) Save(ctx context.Context, do func(ctx context.Context, tx *
 		before := w.common().Done()
 		w.Run = after
 		w.Progressed(int(w.common().Done() - before))
+	}
+	return err
+}
+
+// errNotActing ends a run that acts for a firm. It is no fault of the batch, which would be tried again in smaller ones.
+var errNotActing = errors.New("the person of the accounting firm who started the run no longer works for the organization; what was done " +
+	"until then is kept. Start another run for the rest")
+
+// permit returns errNotActing if a person of an accounting firm has created the run and may no longer work for the organization: the firm's
+// access or the person's role has ended. Nobody can end them before the transaction is over.
+func (w *Work[R, W]) permit(ctx context.Context, tx *db.Tx, r Run) error {
+	if r.FirmID == "" || w.requireActing == nil {
+		return nil
+	}
+	if _, err := orgstate.Lock(ctx, tx); err != nil {
+		return err
+	}
+	err := w.requireActing(ctx, tx)
+	if fault.KindOf(err) == fault.Unauthorized {
+		err = errNotActing
 	}
 	return err
 }
@@ -120,7 +149,7 @@ func (w *Work[R, W]) advance(ctx context.Context, tx *db.Tx, after Run) error {
 // fail ends a run that cannot continue.
 func (w *Work[R, W]) fail(ctx context.Context, because error) error {
 	message := because.Error()
-	if !fault.Refused(because) {
+	if !fault.Refused(because) && !errors.Is(because, errNotActing) {
 		message = fmt.Sprintf("the run was started %d times without progress; its results so far are kept. Resume it, and if that "+
 			"fails again, see the log of the server", w.Tries)
 	}

@@ -37,7 +37,7 @@ func (h handlers) firmTemplates() []wire.Route {
 			Describe("In the order of their creation, without their content. There are none if no firm has access to the organization."),
 		wire.Get(offered+"/{template_id}", h.getOfferedTemplate,
 			"Get a template of the accounting firm that works for the organization"),
-		wire.Prepared(apply, h.prepareFirmTemplate),
+		wire.Prepared(apply, h.prepareFirmTemplate).ReadsAcross(),
 	)
 }
 

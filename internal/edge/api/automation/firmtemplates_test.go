@@ -352,3 +352,46 @@ func TestEveryFaultOfATemplateIsNamed(t *testing.T) {
 		apitest.WantError(t, "a deleted template", err, 404, nil, "not found")
 	})
 }
+
+// Whether there is a template is known to the organization of the firm only, and the text is at fault, too.
+func TestFaultsOfTakingOverATemplateAreReportedTogether(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		books, firm := s.Found(t, "books"), s.Found(t, "firm")
+		books.Hire(t, firm)
+		made := firm.NewTemplate(t)
+		answer := books.PostJSON(t, "/v1/firm-templates/"+apitest.UnknownID(made.ID)+"/apply", map[string]any{"typo": 1}, nil)
+		for _, field := range []string{"typo", "template_id"} {
+			if answer.Status != 400 || !answer.Blames(t, field) {
+				t.Errorf("%s is not blamed: %d %s", field, answer.Status, answer.Body)
+			}
+		}
+		answer = books.PostJSON(t, "/v1/firm-templates/"+made.ID+"/apply", map[string]any{"typo": 1}, nil)
+		if answer.Status != 400 || !answer.Blames(t, "typo") || answer.Blames(t, "template_id") {
+			t.Errorf("%d %s", answer.Status, answer.Body)
+		}
+	})
+}
+
+func TestAFirmHasAHundredTemplates(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		firm := s.Found(t, "firm")
+		var last client.FirmTemplate
+		for range 100 {
+			last = firm.NewTemplate(t)
+		}
+		create := func() error {
+			_, err := firm.Client.CreateFirmTemplate(t.Context(), client.CreateFirmTemplate{Name: "x", Kind: "chart",
+				Accounts: []client.FirmTemplateAccount{expense("1", "One", "")}})
+			return err
+		}
+		apitest.WantConflict(t, create(), "100 templates", "delete some")
+		if err := firm.Client.DeleteFirmTemplate(t.Context(), last.ID); err != nil {
+			t.Fatal(err)
+		}
+		if err := create(); err != nil {
+			t.Errorf("after one was deleted: %v", err)
+		}
+	})
+}

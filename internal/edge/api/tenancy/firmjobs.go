@@ -3,9 +3,11 @@ package tenancy
 import (
 	"context"
 
+	"github.com/bursarhq/bursar/internal/automation/classification"
 	"github.com/bursarhq/bursar/internal/automation/firmjob"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/edge/api/wire"
+	"github.com/bursarhq/bursar/internal/treasury/batchrun"
 )
 
 func (h handlers) firmJobs() []wire.Route {
@@ -15,8 +17,9 @@ func (h handlers) firmJobs() []wire.Route {
 		wire.Prepared(wire.Post("/v1/firm/jobs", h.createFirmJob, "Start a job for many clients").
 			Describe("Checks whether a month can be closed, classifies transactions or computes the totals of a report, for each client in the "+
 				"background, one after the other. A job can do for a client what the person who has started it may do there when its turn comes; "+
-				"if that is nothing, the client is skipped. A firm can have 20 jobs that are not over.").
-			WholeOrganization().MembersOnly().Privileged().Creates().LargeWrite(), h.prepareFirmJob),
+				"if that is nothing, the client is skipped. A dry run of a classification says what would be done for each client. A firm can have 20 "+
+				"jobs that are not over: then the answer is 429. Jobs are kept for 400 days after their end.").
+			WholeOrganization().MembersOnly().Privileged().Creates().LargeWrite(), h.prepareFirmJob).ReadsAcross(),
 		wire.Get(one, h.getFirmJob, "Get the progress of a job").WholeOrganization().MembersOnly(),
 		wire.Get(one+"/results", h.listFirmJobResults, "List the results of a job by client").
 			Describe("Results of clients for which you have no role, or that have ended the access, are left out.").
@@ -38,8 +41,8 @@ type createsFirmJob struct {
 func (h handlers) prepareFirmJob(ctx context.Context, in *createsFirmJob) (err error) {
 	b := in.Body
 	in.prepared, err = h.app.FirmJobs.Prepare(ctx, firmjob.CreateParams{Kind: firmjob.Kind(b.Kind), ClientIDs: b.ClientIDs,
-		Params: firmjob.Params{Period: b.Period, Action: b.Action, Start: b.StartDate, End: b.EndDate, Report: b.Report,
-			Currency: b.PresentationCurrency}})
+		Expected: b.ExpectedCount, Params: firmjob.Params{Period: b.Period, Action: b.Action, Start: b.StartDate, End: b.EndDate, Dry: b.DryRun,
+			Report: b.Report, Currency: b.PresentationCurrency}})
 	return err
 }
 
@@ -85,20 +88,22 @@ func (h handlers) listFirmJobResults(ctx context.Context, in *struct {
 
 func viewFirmJob(j firmjob.Job) FirmJob {
 	return FirmJob{
-		ID:   j.ID,
-		Kind: string(j.Kind),
+		ID:     j.ID,
+		Kind:   string(j.Kind),
+		DryRun: j.Params.Dry,
 		Parameters: FirmJobParameters{Period: db.OrNull(j.Params.Period), Action: db.OrNull(j.Params.Action),
 			StartDate: db.OrNull(j.Params.Start), EndDate: db.OrNull(j.Params.End), Report: db.OrNull(j.Params.Report),
 			PresentationCurrency: db.OrNull(j.Params.Currency)},
 		ScheduledFor: db.OrNull(j.Scheduled),
 		Status:       string(j.Status),
 		Total:        j.Total,
-		Counts:       FirmJobCounts{Completed: j.Counts[firmjob.Done], Failed: j.Counts[firmjob.Refused], Skipped: j.Counts[firmjob.Skipped]},
-		Error:        db.OrNull(j.Error),
-		CreatedBy:    db.OrNull(j.UserID),
-		CreatedAt:    wire.Timestamp(j.CreatedAt),
-		StartedAt:    wire.TimestampOrNull(j.StartedAt),
-		FinishedAt:   wire.TimestampOrNull(j.FinishedAt),
+		Counts: FirmJobCounts{Completed: j.Counts[firmjob.ResultCompleted], Failed: j.Counts[firmjob.ResultFailed],
+			Skipped: j.Counts[firmjob.ResultSkipped]},
+		Error:      db.OrNull(j.Error),
+		CreatedBy:  db.OrNull(j.UserID),
+		CreatedAt:  wire.Timestamp(j.CreatedAt),
+		StartedAt:  wire.TimestampOrNull(j.StartedAt),
+		FinishedAt: wire.TimestampOrNull(j.FinishedAt),
 	}
 }
 
@@ -117,10 +122,11 @@ func viewFirmJobResult(r firmjob.Result) FirmJobResult {
 		}
 	}
 	if f := r.Found.Classification; f != nil {
-		c := f.Counts
-		out.ClassificationRun.Value = &FirmJobClassification{ID: f.RunID, Counts: FirmJobClassified{Classified: c["classified"],
-			Drafted: c["drafted"], Posted: c["posted"], Refused: c["refused"], Suggested: c["suggested"], Unmatched: c["unmatched"],
-			Skipped: c["skipped"]}}
+		count := func(o batchrun.Outcome) int64 { return f.Counts[string(o)] }
+		out.ClassificationRun.Value = &FirmJobClassification{ID: f.RunID, Counts: FirmJobClassified{
+			Classified: count(classification.Classified), Drafted: count(classification.Drafted), Posted: count(classification.Posted),
+			Refused: count(classification.Refused), Suggested: count(classification.Suggested), Unmatched: count(classification.Unmatched),
+			Skipped: count(classification.Skipped)}}
 	}
 	if f := r.Found.Report; f != nil {
 		out.Report.Value = &FirmJobReport{Report: f.Report, AccountingPeriodID: f.PeriodID, Period: f.Period, Currency: f.Currency,

@@ -1,7 +1,6 @@
 package tenancy_test
 
 import (
-	"context"
 	"net/http"
 	"net/url"
 	"strings"
@@ -133,6 +132,13 @@ func TestAJobComputesTheTotalsOfAReportOfEachClient(t *testing.T) {
 			if len(want) > 0 {
 				t.Errorf("%s has no %v", report, want)
 			}
+		}
+		// Without rates, it cannot be translated.
+		j := startJob(t, f, client.CreateFirmJob{Kind: "report", Report: "balance_sheet", PresentationCurrency: "EUR"})
+		done := runJob(t, f, j)
+		if one := resultsOf(t, f.Client, j, nil)[ids[0]]; done.Counts.Failed != 1 || *done.Parameters.PresentationCurrency != "EUR" ||
+			one.Error == nil || !strings.Contains(*one.Error, "EUR") {
+			t.Errorf("%+v %+v", done, one)
 		}
 	})
 }
@@ -314,8 +320,65 @@ func TestAJobNamesEveryFaultOfItsRequest(t *testing.T) {
 			"presentation_currency"}, "")
 		_, err = f.Client.CreateFirmJob(t.Context(), client.CreateFirmJob{Kind: "classification", StartDate: "2026-02-30", EndDate: "2026-02-01"})
 		apitest.WantError(t, "dates", err, http.StatusBadRequest, []string{"action", "start_date"}, "")
+		_, err = f.Client.CreateFirmJob(t.Context(), client.CreateFirmJob{Kind: "readiness", DryRun: true})
+		apitest.WantError(t, "a dry run", err, http.StatusBadRequest, []string{"dry_run"}, "")
 		_, err = mine.Client.CreateFirmJob(t.Context(), client.CreateFirmJob{Kind: "readiness"})
 		apitest.WantConflict(t, err, "not an accounting firm")
+		// A fault of the text, one of its values and one of another organization are reported together.
+		answer := f.PostJSON(t, "/v1/firm/jobs", map[string]any{"kind": "report", "typo": 1, "client_ids": []string{strange[0]}}, nil)
+		for _, field := range []string{"typo", "report", "client_ids[0]"} {
+			if answer.Status != http.StatusBadRequest || !answer.Blames(t, field) {
+				t.Errorf("%s is not blamed: %d %s", field, answer.Status, answer.Body)
+			}
+		}
+	})
+}
+
+func TestAJobIsRefusedIfItWouldBeForAnotherNumberOfClients(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		f, ids := aFirmOf(t, s, s.Found(t, "a"), s.Found(t, "b"))
+		for _, expected := range []int64{0, 1, 3} {
+			_, err := f.Client.CreateFirmJob(t.Context(), client.CreateFirmJob{Kind: "readiness", ExpectedCount: &expected})
+			apitest.WantError(t, "all clients", err, http.StatusConflict, []string{"expected_count"}, "is now 2, not")
+		}
+		_, err := f.Client.CreateFirmJob(t.Context(), client.CreateFirmJob{Kind: "readiness", ClientIDs: ids[:1], ExpectedCount: new(int64(2))})
+		apitest.WantError(t, "some clients", err, http.StatusConflict, []string{"expected_count"}, "is now 1, not 2")
+		if got := jobsOf(t, f); len(got) != 0 {
+			t.Errorf("%+v", got)
+		}
+		startJob(t, f, client.CreateFirmJob{Kind: "readiness", ExpectedCount: new(int64(2))})
+	})
+}
+
+func TestADryRunOfAJobChangesNothing(t *testing.T) {
+	t.Parallel()
+	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
+		n := s.Found(t, "mine")
+		cloud := n.NewExpenseAccount(t, "Cloud")
+		if _, err := n.Client.PutMemoryRule(t.Context(), "", client.PutMemoryRule{RuleType: "classification",
+			MemoContains: new("acme"), LedgerAccountID: &cloud.ID}); err != nil {
+			t.Fatal(err)
+		}
+		made := n.NewTransaction(t)
+		f, ids := aFirmOf(t, s, n)
+		j := startJob(t, f, client.CreateFirmJob{Kind: "classification", Action: "post", DryRun: true})
+		done := runJob(t, f, j)
+		got := resultsOf(t, f.Client, j, nil)[ids[0]].ClassificationRun
+		if !j.DryRun || !done.DryRun || done.Counts.Completed != 1 || got == nil || got.Counts["classified"] != 1 || got.Counts["posted"] != 0 {
+			t.Fatalf("%+v %+v", done, got)
+		}
+		if run, err := n.Client.ClassificationRun(t.Context(), got.ID); err != nil || !run.DryRun {
+			t.Errorf("%+v %v", run, err)
+		}
+		if tx, err := n.Client.Transaction(t.Context(), made.ID); err != nil || tx.Suggested != nil || tx.Vendor != nil {
+			t.Errorf("the transaction has changed: %+v %v", tx, err)
+		}
+		wet := startJob(t, f, client.CreateFirmJob{Kind: "classification", Action: "post", ExpectedCount: &done.Total})
+		runJob(t, f, wet)
+		if got := resultsOf(t, f.Client, wet, nil)[ids[0]].ClassificationRun; wet.DryRun || got == nil || got.Counts["posted"] != 1 {
+			t.Errorf("%+v", got)
+		}
 	})
 }
 
@@ -346,41 +409,5 @@ func TestACancelledJobKeepsItsResults(t *testing.T) {
 		runJob(t, f, over)
 		_, err := f.Client.CancelFirmJob(t.Context(), over.ID)
 		apitest.WantConflict(t, err, "can no longer be cancelled")
-	})
-}
-
-func TestAllClientsAreCheckedOnceANight(t *testing.T) {
-	t.Parallel()
-	apitest.Each(t, func(t *testing.T, s *apitest.Service) {
-		n := s.Found(t, "mine")
-		n.OpenLedger(t).Post(t, lastMonth()+"-10", apitest.Sale)
-		f, ids := aFirmOf(t, s, n)
-		for range 2 {
-			if err := s.App.FirmJobs.StartNightly(context.WithoutCancel(t.Context())); err != nil {
-				t.Fatal(err)
-			}
-		}
-		var jobs []client.FirmJob
-		for j, err := range f.Client.FirmJobs(t.Context(), url.Values{"kind": {"readiness"}}) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			jobs = append(jobs, j)
-		}
-		if len(jobs) != 1 || jobs[0].ScheduledFor == nil || jobs[0].CreatedBy != nil {
-			t.Fatalf("%+v", jobs)
-		}
-		if done := runJob(t, f, jobs[0]); done.Status != "completed" || done.Counts.Completed != 1 {
-			t.Errorf("%+v", done)
-		}
-		if r := resultsOf(t, f.Client, jobs[0], nil)[ids[0]].Readiness; r == nil || r.Status != "ready" {
-			t.Errorf("%+v", r)
-		}
-		if err := s.App.Firms.EndAccess(ownerOf(t, n), ids[0]); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.App.FirmJobs.StartNightly(context.WithoutCancel(t.Context())); err != nil {
-			t.Fatal(err)
-		}
 	})
 }

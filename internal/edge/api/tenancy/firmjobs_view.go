@@ -6,10 +6,12 @@ import "github.com/bursarhq/bursar/internal/edge/api/wire"
 type CreateFirmJob struct {
 	Kind                 string   `json:"kind" enum:"readiness,classification,report" doc:"readiness: check whether a month can be closed. classification: start a classification run for each client, and wait for its end. report: compute the totals of a report."`
 	ClientIDs            []string `json:"client_ids,omitempty" minItems:"1" maxItems:"1000" uniqueItems:"true" doc:"Clients for which you have a role. Defaults to all of them."`
+	ExpectedCount        *int64   `json:"expected_count,omitempty" minimum:"0" maximum:"9007199254740991" doc:"Expected number of clients. A different number is a conflict."`
 	Period               string   `json:"period,omitempty" minLength:"7" maxLength:"7" example:"2026-01" doc:"For readiness and report: the month, YYYY-MM. Defaults to the last month that is over for the client."`
 	Action               string   `json:"action,omitempty" enum:"suggest,draft,post" doc:"For classification, which requires it: what to do with the decisions of rules, as in POST /v1/classification-runs."`
 	StartDate            string   `json:"start_date,omitempty" minLength:"10" maxLength:"10" example:"2026-01-01" doc:"For classification: the first day of the transactions. Defaults to all that are not posted."`
 	EndDate              string   `json:"end_date,omitempty" minLength:"10" maxLength:"10" example:"2026-01-31" doc:"For classification: the last day of the transactions."`
+	DryRun               bool     `json:"dry_run,omitempty" doc:"For classification: if true, only say what the rules decide for each client, by a dry run there; nothing is changed. Defaults to false."`
 	Report               string   `json:"report,omitempty" enum:"balance_sheet,income_statement,trial_balance" doc:"For report, which requires it: which one."`
 	PresentationCurrency string   `json:"presentation_currency,omitempty" minLength:"3" maxLength:"3" doc:"For report: the currency (ISO 4217) to translate it to. Without it, a client whose legal entities have different base currencies has an error as its result."`
 }
@@ -18,8 +20,9 @@ type CreateFirmJob struct {
 type FirmJob struct {
 	ID           string            `json:"id" doc:"Identifier: fjb_ and 26 characters."`
 	Kind         string            `json:"kind" enum:"readiness,classification,report" doc:"What it does for each client."`
+	DryRun       bool              `json:"dry_run" doc:"Whether it only says what it would do for each client."`
 	Parameters   FirmJobParameters `json:"parameters" doc:"How it does so."`
-	ScheduledFor *string           `json:"scheduled_for" format:"date" doc:"Day before whose morning the service has started it, for the readiness check that it runs every night; null if somebody has started it."`
+	ScheduledFor *string           `json:"scheduled_for" format:"date" doc:"For the readiness check that the service starts every night: the date (UTC) on which the night's checks began; null if somebody has started the job."`
 	Status       string            `json:"status" enum:"pending,running,completed,failed,cancelled" doc:"Progress. A completed job may have results that failed."`
 	Total        int64             `json:"total" minimum:"0" doc:"How many clients it is for; those for which you have a role, unless you are an owner or admin of the firm."`
 	Counts       FirmJobCounts     `json:"counts" doc:"How many of the clients have a result, by status."`
@@ -44,7 +47,7 @@ type FirmJobParameters struct {
 type FirmJobCounts struct {
 	Completed int64 `json:"completed" minimum:"0" doc:"Clients for which it is done."`
 	Failed    int64 `json:"failed" minimum:"0" doc:"Clients for which it could not be done; the result says why."`
-	Skipped   int64 `json:"skipped" minimum:"0" doc:"Clients that had ended the access when their turn came, or for which the person had no role any more."`
+	Skipped   int64 `json:"skipped" minimum:"0" doc:"Clients that had ended the access when their turn came, or for which the person no longer had a role."`
 }
 
 // FirmJobResult is what came of a job for one client.

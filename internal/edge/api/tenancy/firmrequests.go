@@ -20,7 +20,7 @@ func (h handlers) firmRequests() []wire.Route {
 				"asks for that only. email_sent says whether the mail server has accepted the message: if there is none, the operator of the "+
 				"service finds it in the folder mail of the data folder, with the link. An address gets at most 20 requests a day: then the "+
 				"answer is 429, and says when to try again.").Privileged().Creates(),
-			h.mailFirmRequest, h.checkFirmRequest),
+			h.mailFirmRequest, h.checkFirmRequest).ReadsAcross(),
 		wire.Get(one, h.getFirmRequest, "Get a request to a client"),
 		wire.First(wire.Post(one+"/resend", h.resendFirmRequest, "Send a request again").
 			Describe("Mails a new link to the address that the client has now, which works for 14 days. The former link stops working. "+

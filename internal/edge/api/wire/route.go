@@ -33,6 +33,7 @@ type Route struct {
 	Conflicts      bool // it only reads, but may still answer with a conflict
 	Whole          bool // it takes a limit that bounds only a part of what it reads
 	Streams        bool // it can also be read as a stream of server-sent events
+	Across         bool // its Check reads other organizations, and has no effect
 	Provider       bool // an unavailable service is reported as a failure of the provider
 
 	Tag, TagDescription string
@@ -290,6 +291,13 @@ func First[I, O any](r Route, before func(context.Context, *I) (early *O, after 
 func Prepared[I any](r Route, prepare func(context.Context, *I) error) Route {
 	r.Check = func(ctx context.Context, in any) error { return prepare(ctx, in.(*I)) }
 	r.Before = func(ctx context.Context, in any) (any, func() error, error) { return nil, nil, prepare(ctx, in.(*I)) }
+	return r
+}
+
+// ReadsAcross marks an operation whose Check, which has no effect, reads other organizations: no database transaction of the caller's
+// organization may be open then, because it cannot hold one of another organization.
+func (r Route) ReadsAcross() Route {
+	r.Across = true
 	return r
 }
 
