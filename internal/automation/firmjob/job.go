@@ -68,7 +68,7 @@ const (
 	ResultPending   Outcome = "pending"
 	ResultCompleted Outcome = "completed"
 	ResultFailed    Outcome = "failed"
-	ResultSkipped   Outcome = "skipped"   // the person no longer works for the client
+	ResultSkipped   Outcome = "skipped"   // the person no longer works for the client, or there is nothing to do
 	ResultCancelled Outcome = "cancelled" // the job ended before the client's turn
 )
 

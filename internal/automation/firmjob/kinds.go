@@ -184,15 +184,30 @@ func (w *work) findMonth(ctx context.Context, organizationID string) (p period.P
 		return err
 	})
 	if fault.KindOf(err) == fault.NotFound {
-		err = w.noMonth()
+		err = w.noMonth(ctx, organizationID)
 	}
 	return p, err
 }
 
-// noMonth is the error for a client without the month that the job is about.
-func (w *work) noMonth() error {
+// errNoMonth is for a client whose books have no month yet that is over, so that there is nothing to do.
+var errNoMonth = errors.New("no month of the client is over yet")
+
+// noMonth is the error for a client without the month that the job is about. Months begin with the first entry: a client of which only
+// transactions are there has something to do all the same.
+func (w *work) noMonth(ctx context.Context, organizationID string) error {
 	if key := w.job.Params.Period; key != "" {
-		return fault.Conflictf("the client has no accounting period %s", key)
+		return fault.Conflictf("the client has no accounting period %s, because nothing is posted in it or before", key)
 	}
-	return fault.Conflictf("no month of the client is over yet")
+	var open int64
+	if err := w.db.Read(ctx, organizationID, func(ctx context.Context, tx *db.Tx) (err error) {
+		open, err = transaction.CountPending(ctx, tx)
+		return err
+	}); err != nil {
+		return err
+	}
+	if open == 0 {
+		return errNoMonth
+	}
+	return fault.Conflictf("nothing is posted before this month, and %d transactions are open: a month can be checked once an entry is "+
+		"posted in it or before", open)
 }

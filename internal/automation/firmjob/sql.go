@@ -163,17 +163,16 @@ func selectJobs(ctx context.Context, tx *db.Tx, firmOrganizationID string, f Fil
 	return out, nil
 }
 
-// visible joins the results of jobs with the clients that have given the firm access, and for which somebody has a role.
+// visible joins the results of jobs with the roles of somebody for the clients.
 const visible = ` FROM firm_job_results r
-	JOIN firm_access a ON a.organization_id = r.client_organization_id AND a.firm_client_id = r.firm_client_id AND a.status = 'active'
-		AND a.firm_organization_id = r.organization_id
-	JOIN firm_people p ON p.organization_id = a.organization_id AND p.firm_client_id = a.firm_client_id
+	JOIN (` + firm.Roles + `) ON p.organization_id = r.client_organization_id AND p.firm_client_id = r.firm_client_id
+		AND p.firm_organization_id = r.organization_id
 	JOIN firm_clients c ON c.organization_id = r.organization_id AND c.firm_client_id = r.firm_client_id
 	WHERE r.organization_id = ? AND p.user_id = ?`
 
 // visibleTo returns the id of the user whose roles count. It is empty for who works for no client.
 func visibleTo(who actor.Actor) string {
-	if who.AuthorizationID != "" || who.Limited() {
+	if !who.MayWorkForClients() {
 		return ""
 	}
 	return who.UserID

@@ -126,6 +126,8 @@ func (w *work) process(ctx context.Context, r *Result) error {
 	case errors.Is(err, errTurnOver):
 		r.Found = found
 		return err
+	case errors.Is(err, errNoMonth):
+		r.Outcome, r.Error = ResultSkipped, err.Error()
 	case errors.Is(err, errSkipped):
 		r.Outcome, r.Error = ResultSkipped, "the firm no longer has access to the client"
 		if w.job.Scheduled == "" {

@@ -84,7 +84,7 @@ func (s *settings) firmClients() *cobra.Command {
 		Args:    knownCommand,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(s.listFirmClients(), s.addFirmClient(), s.showFirmClient(), s.endFirmClient())
+	c.AddCommand(s.listFirmClients(), s.addFirmClient(), s.showFirmClient(), s.updateFirmClient(), s.endFirmClient())
 	return c
 }
 
@@ -116,7 +116,7 @@ func clientNamed(ctx context.Context, service *client.Client, text string) (out 
 	}
 	ids := make([]string, len(found))
 	for i, c := range found {
-		ids[i] = c.ID
+		ids[i] = fmt.Sprintf("%s, %s, %s, added on %s", c.ID, c.Status, c.Email, c.CreatedAt.UTC().Format(time.DateOnly))
 	}
 	return out, fmt.Errorf("%d clients are named %q: choose one by its id:\n  %s", len(found), text, strings.Join(ids, "\n  "))
 }
@@ -189,6 +189,9 @@ func (s *settings) addFirmClient() *cobra.Command {
 					fmt.Fprintf(s.out, ". Its books are %s", *made.OrganizationID)
 				}
 				fmt.Fprintln(s.out, ".")
+				if p.Existing {
+					fmt.Fprintf(s.out, "`bursar firm requests create %s` asks it for access.\n", made.ID)
+				}
 				return nil
 			})
 		},
@@ -238,6 +241,40 @@ func personOf(p client.FirmPerson) string {
 		return *p.Email
 	}
 	return p.UserID
+}
+
+func (s *settings) updateFirmClient() *cobra.Command {
+	r, name, email := writing(), "", ""
+	c := &cobra.Command{
+		Use:     "update CLIENT",
+		Short:   "Change what the firm calls a client, or the address that requests go to",
+		Long:    "Change what the firm calls a client, or the address that requests go to. The name of its organization stays as it is.",
+		Example: "  bursar firm clients update Acme --email controller@acme.example",
+		Args:    oneArg,
+		RunE: func(c *cobra.Command, args []string) error {
+			var u client.UpdateFirmClient
+			if c.Flags().Changed("name") {
+				u.Name = &name
+			}
+			if c.Flags().Changed("email") {
+				u.Email = &email
+			}
+			if u == (client.UpdateFirmClient{}) {
+				return &usageError{errors.New("nothing to change: give --name or --email"), c.CommandPath()}
+			}
+			return s.onClient(c, r, args[0], func(ctx context.Context, service *client.Client, found client.FirmClient) error {
+				now, err := service.UpdateFirmClient(ctx, found.ID, u)
+				if err != nil {
+					return err
+				}
+				return s.describeClient(now)
+			})
+		},
+	}
+	r.flags(c)
+	c.Flags().StringVar(&name, "name", "", "what the firm calls the client")
+	c.Flags().StringVar(&email, "email", "", "email address of the person that requests go to")
+	return c
 }
 
 func (s *settings) endFirmClient() *cobra.Command {

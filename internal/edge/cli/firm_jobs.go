@@ -22,7 +22,8 @@ func (s *settings) firmOverview() *cobra.Command {
 		Short: "Show what is to be done for each client",
 		Long: "Show what is to be done for each client that you work for: transactions that are neither posted nor spam, whether the last\n" +
 			"month can be closed, sources that are not reconciled, pending requests, and when something was changed last (in UTC). A\n" +
-			"question mark is a figure that is not known yet, and an asterisk one from before the latest changes.",
+			"question mark is what is not known: a figure that is not computed yet, or sources that stated no balance. An asterisk is a figure\n" +
+			"from before the latest changes.",
 		Example: "  bursar firm overview",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -38,13 +39,13 @@ func (s *settings) firmOverview() *cobra.Command {
 					}
 					month, readiness, unreconciled := "-", "-", "-"
 					if m := one.LastMonth; m != nil {
-						month, readiness, unreconciled = m.Period, m.Readiness, fmt.Sprint(m.UnreconciledSources)
+						month, readiness, unreconciled = m.Period, m.Readiness, unreconciledOf(*m)
 					}
 					fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", one.Name, one.OrganizationID, figure(one.OpenTransactions, one.IsCurrent),
 						month, readiness, unreconciled, figure(one.PendingRequests, true), one.LastActivityAt.UTC().Format(minutes))
 				}
 				if count == 0 {
-					fmt.Fprintln(s.err, "You work for no client: `bursar firm people set` gives a member of the firm a role for one.")
+					fmt.Fprintln(s.err, "You work for no client: `bursar firm clients add` adds one, and `bursar firm people set` gives you a role for one that there is.")
 				}
 				return t.Flush()
 			})
@@ -52,6 +53,17 @@ func (s *settings) firmOverview() *cobra.Command {
 	}
 	r.flags(c)
 	return c
+}
+
+// unreconciledOf counts the sources that are not reconciled, and those of which that is not known because they stated no balance.
+func unreconciledOf(m client.FirmOverviewMonth) string {
+	switch {
+	case m.SourcesWithoutBalance == 0:
+		return fmt.Sprint(m.UnreconciledSources)
+	case m.UnreconciledSources == 0:
+		return fmt.Sprintf("%d?", m.SourcesWithoutBalance)
+	}
+	return fmt.Sprintf("%d, %d?", m.UnreconciledSources, m.SourcesWithoutBalance)
 }
 
 // figure is a number that may not be known, or may be from before the latest changes.
@@ -183,13 +195,15 @@ func resultOf(r client.FirmJobResult) string {
 	case r.Readiness != nil:
 		text := r.Readiness.Period + " " + r.Readiness.Status
 		for _, c := range r.Readiness.Checks {
-			text += fmt.Sprintf(", %s %s", c.Code, c.Status)
+			text += fmt.Sprintf("\n  %s: %s", c.Status, c.Message)
 		}
 		return text
 	case r.ClassificationRun != nil:
 		parts := []string{r.ClassificationRun.ID}
 		for _, name := range slices.Sorted(maps.Keys(r.ClassificationRun.Counts)) {
-			parts = append(parts, fmt.Sprintf("%d %s", r.ClassificationRun.Counts[name], name))
+			if n := r.ClassificationRun.Counts[name]; n > 0 {
+				parts = append(parts, fmt.Sprintf("%d %s", n, name))
+			}
 		}
 		return strings.Join(parts, ", ")
 	case r.Report != nil:
@@ -219,10 +233,10 @@ func (s *settings) listFirmJobs() *cobra.Command {
 						return err
 					}
 					if count++; count == 1 {
-						fmt.Fprintln(t, "ID\tKIND\tSTATUS\tDONE\tSTARTED")
+						fmt.Fprintln(t, "ID\tKIND\tSTATUS\tDONE\tFAILED\tSTARTED")
 					}
-					fmt.Fprintf(t, "%s\t%s\t%s\t%d of %d\t%s\n", j.ID, j.Kind, j.Status, j.Counts.Completed+j.Counts.Failed+j.Counts.Skipped, j.Total,
-						j.CreatedAt.UTC().Format(minutes))
+					fmt.Fprintf(t, "%s\t%s\t%s\t%d of %d\t%d\t%s\n", j.ID, j.Kind, j.Status, j.Counts.Completed+j.Counts.Failed+j.Counts.Skipped, j.Total,
+						j.Counts.Failed, j.CreatedAt.UTC().Format(minutes))
 				}
 				if count == 0 {
 					fmt.Fprintln(s.err, "There are no jobs: `bursar firm jobs start` starts one.")

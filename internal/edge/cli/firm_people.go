@@ -160,15 +160,28 @@ func (s *settings) listFirmAccess() *cobra.Command {
 func (s *settings) endFirmAccess() *cobra.Command {
 	r := writing()
 	c := &cobra.Command{
-		Use:   "end ACCESS",
+		Use:   "end FIRM",
 		Short: "End the access of a firm to the organization",
 		Long: "End the access of a firm to the organization. Nobody of the firm can read or change anything from then on. The books stay as\n" +
-			"they are.",
-		Example: "  bursar firm access end fcl_01jd…",
+			"they are. The firm is named by its name, or by the id of the access.",
+		Example: "  bursar firm access end \"Ledger & Partners\"\n  bursar firm access end fcl_01jd…",
 		Args:    oneArg,
 		RunE: func(c *cobra.Command, args []string) error {
 			return s.connected(c, r, func(ctx context.Context, service *client.Client) error {
-				if err := service.EndFirmAccess(ctx, args[0]); err != nil {
+				id := args[0]
+				for a, err := range service.FirmAccess(ctx) {
+					if err != nil {
+						return err
+					}
+					if a.Status == "active" && a.FirmName != nil && strings.EqualFold(*a.FirmName, args[0]) {
+						id = a.ID
+					}
+				}
+				err := service.EndFirmAccess(ctx, id)
+				if client.IsNotFound(err) {
+					return fmt.Errorf("%s has no access to the organization: `bursar firm access list` shows which firm has", args[0])
+				}
+				if err != nil {
 					return err
 				}
 				fmt.Fprintln(s.out, "The access has ended.")

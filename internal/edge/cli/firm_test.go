@@ -122,7 +122,7 @@ func TestAFirmWorksForAClientOnTheCommandLine(t *testing.T) {
 		if r := firm("access", "list").mustDo(t); !strings.Contains(r.err, "No accounting firm") {
 			t.Errorf("%+v", r)
 		}
-		firm("access", "end", "fcl_01jd00000000000000000000zz").mustFail(t, 1, "not found")
+		firm("access", "end", "fcl_01jd00000000000000000000zz").mustFail(t, 1, "bursar firm access list")
 		if _, err := once(address, f.APIKey).CreateTag(t.Context(), client.CreateTag{Name: "Own", Kind: "project"}); err != nil {
 			t.Errorf("the firm cannot write its own books: %v", err)
 		}
@@ -184,9 +184,8 @@ func TestAFirmAsksItsClientsAndDoesOneTaskForAllOnTheCommandLine(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 		// The books began this month, so there is no month to check.
-		unready := firm("jobs", "start", "readiness")
-		unready.mustFail(t, 1, "failed for 1 client")
-		if !strings.Contains(unready.out, "no month of the client is over") {
+		unready := firm("jobs", "start", "readiness").mustDo(t)
+		if !strings.Contains(unready.out, "skipped") || !strings.Contains(unready.out, "no month of the client is over") {
 			t.Errorf("%+v", unready)
 		}
 		if r := firm("jobs", "start", "readiness", "--background").mustDo(t); !strings.Contains(r.out, "for 1 client") {

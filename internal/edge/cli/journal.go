@@ -129,7 +129,8 @@ func (s *settings) importJournal() *cobra.Command {
 			"entries, transactions, documents, rules, the audit log and everything else. It goes into a database that does not have the\n" +
 			"organization, SQLite or PostgreSQL, with the same schema. Every record keeps its id, what was stored is compared with the file,\n" +
 			"and all invariants are verified before anything is committed. People set new passwords, API keys are revoked, apps are\n" +
-			"disconnected, and connections and webhook endpoints wait for new credentials and secrets. See docs/guides/move-books.md.\n\n" +
+			"disconnected, and connections and webhook endpoints wait for new credentials and secrets. The guide /docs/guides/move-books of\n" +
+			"a running service says more.\n\n" +
 			"Use `bursar import transactions` for exports of banks and exchanges, `bursar import invoices` for invoices, and\n" +
 			"`bursar import prices` for prices of assets.",
 		Example: "  bursar import books.journal\n  bursar import --format csv --legal-entity \"Acme GmbH\" --dry-run entries.csv\n  " +

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/tenancy/firm"
 )
 
 // row has the figures of a client, which are missing if they have not been computed yet.
@@ -70,22 +71,21 @@ type overviewRow struct {
 	row
 }
 
-// selectOverview reads the clients for which an actor works, in a transaction across organizations. What counts is stored with the client:
-// that the firm has access, and that the person has a role.
+// selectOverview reads the clients for which an actor has a role, in a transaction across organizations.
 func selectOverview(ctx context.Context, tx *db.Tx, who actor.Actor, above string, limit int) ([]Client, error) {
-	if who.UserID == "" || who.AuthorizationID != "" || who.Limited() {
-		return nil, nil // keys without a user, apps and people who see a part of the firm only work for no client
+	if !who.MayWorkForClients() {
+		return nil, nil
 	}
 	rows, err := db.All[overviewRow](ctx, tx, `SELECT c.firm_client_id, a.organization_id AS client_organization_id, c.name, p.role,
 		s.audit_sequence AS last_sequence, l.created_at AS last_activity, f.`+strings.ReplaceAll(db.Columns[row](), ", ", ", f.")+`
-		FROM firm_people p
-		JOIN firm_access a ON a.organization_id = p.organization_id AND a.firm_client_id = p.firm_client_id AND a.status = 'active'
+		FROM `+firm.Roles+`
 		JOIN firm_clients c ON c.organization_id = a.firm_organization_id AND c.firm_client_id = a.firm_client_id
+			AND c.client_organization_id = a.organization_id
 		JOIN organization_state s ON s.organization_id = a.organization_id
 		JOIN audit_log l ON l.organization_id = s.organization_id AND l.sequence = s.audit_sequence
 		LEFT JOIN client_figures f ON f.organization_id = a.organization_id
-		WHERE p.user_id = ? AND p.firm_organization_id = ? AND a.firm_organization_id = ? AND p.firm_client_id > ?
-		ORDER BY p.firm_client_id LIMIT ?`, who.UserID, who.OrganizationID, who.OrganizationID, above, limit)
+		WHERE p.user_id = ? AND p.firm_organization_id = ? AND p.firm_client_id > ?
+		ORDER BY p.firm_client_id LIMIT ?`, who.UserID, who.OrganizationID, above, limit)
 	out := make([]Client, len(rows))
 	for i, r := range rows {
 		out[i] = Client{ID: r.ID, OrganizationID: r.OrganizationID, Name: r.Name, Role: actor.FirmRole(r.Role), LastActivity: r.LastActivity,
