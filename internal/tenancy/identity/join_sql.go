@@ -12,10 +12,10 @@ func countOtherCredentials(ctx context.Context, tx *db.Tx, userID string) (int64
 		"(SELECT count(*) FROM user_identities WHERE user_id = ? AND unlinked_at IS NULL)", userID, userID)
 }
 
-// DeleteFormerLinks deletes the links of a request but one, and those that were made after it: if two are made at once, the later one
-// works. It is a building block.
+// DeleteFormerLinks deletes the links of a request that were made before one that is kept. Of links that were made in the same millisecond,
+// the one with the greatest hash is the last, so that one of them works in whatever order they are kept. It is a building block.
 func DeleteFormerLinks(ctx context.Context, tx *db.Tx, requestID string, kept Link) error {
-	_, err := tx.Exec(ctx, "DELETE FROM mailed_links WHERE invitation_id = ? AND (created_at < ? OR created_at = ? AND token_hash <> ?)",
+	_, err := tx.Exec(ctx, "DELETE FROM mailed_links WHERE invitation_id = ? AND (created_at < ? OR created_at = ? AND token_hash < ?)",
 		requestID, kept.CreatedAt, kept.CreatedAt, kept.hash)
 	return err
 }

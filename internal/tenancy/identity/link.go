@@ -97,3 +97,10 @@ func UseLink(ctx context.Context, tx *db.Tx, purpose Purpose, text secret.Text) 
 	}
 	return l, updateLinkUsed(ctx, tx, l.hash, tx.Now())
 }
+
+// HoldLink returns an error for a link that does not work, as FindLink does, and keeps the link from being deleted until the transaction
+// ends: what is stored in the transaction was allowed by the link when it was committed. It is a building block.
+func HoldLink(ctx context.Context, tx *db.Tx, purpose Purpose, text secret.Text) error {
+	_, err := findLink(ctx, tx, purpose, text, true)
+	return err
+}
