@@ -350,9 +350,12 @@ func (v *visit) integrationAgain(why error, p integrationPage) error {
 	p.Repeats = fault.KindOf(why) == fault.Conflict
 	shown := v.integrationShown(p)
 	shown.explain(why)
-	known := []string{"file", "source_id", "source_name", "source_type", "currency", "legal_entity_id"}
+	known := []string{"file", "source_name", "source_type", "currency", "legal_entity_id"}
 	for _, f := range p.Fields {
 		known = append(known, f.Name)
+	}
+	if len(p.Sources) > 0 {
+		known = append(known, "source_id")
 	}
 	for field, text := range shown.Faults {
 		if !slices.Contains(known, field) {

@@ -112,22 +112,43 @@ func TestWhatARequestAllowsIsNotStoredIfItEndsMeanwhile(t *testing.T) {
 	})
 }
 
-func TestOnePageOfTwoConnectsAnAccount(t *testing.T) {
+func TestOnePageOfTwoBeginsASetup(t *testing.T) {
 	eachAsking(t, func(s *asking) {
 		c := s.newClient(false)
-		r, path := s.ask(c, "kraken", "file")
-		fields := []string{}
-		for name, value := range s.exchange.Credentials() {
-			fields = append(fields, "field_"+name, value)
+		r, path := s.ask(c, "plaid")
+		p := firmrequest.ConnectParams{Visitor: firmrequest.Visitor{Link: secret.New(strings.TrimPrefix(path, "/requests/"))}}
+		done := make(chan error, 2)
+		begin := func() {
+			_, _, err := s.app.FirmRequests.Connect(s.Context(), p)
+			done <- err
 		}
-		first, second := s.visitor().get(path+"/0"), s.visitor().get(path+"/0")
-		s.exchange.BeforeRequest(1, func() {
-			second.submit(path+"/0", fields...).wants("the second", 200, path+"?done=connected", "The account is connected.")
-		})
-		first.submit(path+"/0", fields...).wants("the first", 409, "")
-		made := s.connections(c.OrganizationID)
-		if got := s.request(r.ID); len(made) != 1 || made[0].Status == connection.Disconnected || got.Integrations[0].ConnectionID != made[0].ID {
-			s.Errorf("%+v %+v", made, got)
+		s.must(s.app.DB.Write(s.Context(), c.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+			if _, err := orgstate.Lock(ctx, tx); err != nil {
+				return err
+			}
+			go begin()
+			go begin()
+			time.Sleep(500 * time.Millisecond) // both have found that nothing was begun, and wait
+			return nil
+		}))
+		first, second := <-done, <-done
+		if first == nil {
+			first, second = second, first
+		}
+		if fault.KindOf(first) != fault.Conflict || !strings.Contains(first.Error(), "another page") || second != nil {
+			s.Errorf("%v, %v", first, second)
+		}
+		kept := 0
+		for _, made := range s.connections(c.OrganizationID) {
+			if made.Status == connection.PendingSetup {
+				kept++
+				if got := s.request(r.ID).Integrations[0]; got.ConnectionID != made.ID {
+					s.Errorf("%+v", got)
+				}
+			}
+		}
+		if kept != 1 {
+			s.Errorf("%d setups", kept)
 		}
 	})
 }
@@ -214,8 +235,8 @@ func TestARequestThatCannotBeReadKeepsNoOtherFromExpiring(t *testing.T) {
 		c := s.newClient(false)
 		broken, _ := s.ask(c, "kraken")
 		r, _ := s.ask(c, "kraken")
-		s.must(s.app.DB.Write(s.Context(), s.firm.Organization.ID, func(ctx context.Context, tx *db.Tx) error {
-			_, err := tx.Exec(ctx, "UPDATE firm_requests SET integrations = 'x' WHERE organization_id = @org AND firm_request_id = ?", broken.ID)
+		s.must(s.app.DB.WriteAcross(s.Context(), "a test damages a request", func(ctx context.Context, tx *db.Tx) error {
+			_, err := tx.Exec(ctx, "UPDATE firm_requests SET integrations = 'x' WHERE firm_request_id = ?", broken.ID)
 			return err
 		}))
 		s.now.Advance(firmrequest.Lifetime)

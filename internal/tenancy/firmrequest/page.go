@@ -283,8 +283,8 @@ func (s *Service) Grant(ctx context.Context, v Visitor, who actor.Actor) (f Foun
 	return f, err
 }
 
-// FindOwnership returns what somebody of the client needs to know to become the owner of its books, which the firm has created. It returns a
-// Conflict fault if they have an owner.
+// FindOwnership returns what somebody of the client needs to know to become the owner of its books, which the firm has created. It returns
+// a Conflict fault if they have an owner.
 func (s *Service) FindOwnership(ctx context.Context, link secret.Text) (f Found, o team.Found, err error) {
 	if f, err = s.Find(ctx, link); err != nil {
 		return f, o, err
@@ -297,8 +297,8 @@ func (s *Service) FindOwnership(ctx context.Context, link secret.Text) (f Found,
 }
 
 // BecomeOwner makes the person that the request was sent to the owner of the books of the client, with a password or signed in, as
-// team.Service does. The error is NotFound if the link does not work (any more): a request that has ended, or that was sent to somebody else
-// since, makes nobody an owner.
+// team.Service does. The error is NotFound if the link does not work (any more): a request that has ended, or that was sent to somebody
+// else since, makes nobody an owner.
 func (s *Service) BecomeOwner(ctx context.Context, link secret.Text, p team.AcceptParams) (f Found, in identity.SignedIn, err error) {
 	if f, _, err = s.FindOwnership(ctx, link); err != nil {
 		return f, in, err

@@ -29,7 +29,8 @@ func (h handlers) firmRequests() []wire.Route {
 			h.mailFirmRequestAgain, h.checkFirmRequestAgain),
 		wire.Post(one+"/cancel", h.cancelFirmRequest, "Cancel a request").
 			Describe("The link stops working, also for becoming the owner of the books, and setups end that were begun by it and are not "+
-				"finished. What was connected stays connected, and files that were uploaded are imported. A request that has ended is 409.").Privileged(),
+				"finished. What was connected stays connected, and files that were uploaded are imported. A request that has ended "+
+				"is 409.").Privileged(),
 	)...)
 }
 
