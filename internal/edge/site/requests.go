@@ -354,12 +354,12 @@ func (v *visit) integrationAgain(why error, p integrationPage) error {
 	for _, f := range p.Fields {
 		known = append(known, f.Name)
 	}
-	if len(p.Sources) > 0 {
+	if len(p.Sources) > 0 { // otherwise there is no field for it
 		known = append(known, "source_id")
 	}
 	for field, text := range shown.Faults {
 		if !slices.Contains(known, field) {
-			p.Faults = append(p.Faults, field+" "+text)
+			p.Faults = append(p.Faults, strings.Replace(field, "source_id", "the account", 1)+" "+text)
 		}
 	}
 	slices.Sort(p.Faults)

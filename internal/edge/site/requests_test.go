@@ -218,7 +218,7 @@ func TestAClientConnectsWhatAFirmAsksForByALink(t *testing.T) {
 		p.uploads(path+"/1/file", "x.png", "\x89PNG\r\n\x1a\n\x00\x00", "source_name", "Bank", "source_type", "bank").
 			wants("no statement", 400, "", "The file")
 		p.uploads(path+"/1/file", "october.csv", statement, "source_id", "src_0", "source_name", "Bank", "source_type", "bank").
-			wants("another source", 404, "", "does not exist")
+			wants("another source", 404, "", "The account")
 		if left := s.sources(c.OrganizationID); len(left) != 1 {
 			s.Errorf("files that were refused have left %+v", left)
 		}
