@@ -37,7 +37,7 @@ type FirmRequestIntegration struct {
 	ImportID     *string `json:"import_id"`
 }
 
-// CreateFirmRequest describes a request. Without integrations, it asks for access only.
+// CreateFirmRequest describes a request. Without integrations, it asks for access only, or for an owner of the books.
 type CreateFirmRequest struct {
 	ClientID     string           `json:"client_id"`
 	Integrations []AskIntegration `json:"integrations"`

@@ -17,6 +17,7 @@ func (a *App) connectFirmRequests() {
 	a.FirmRequests.Deliver = a.deliverMail
 	a.FirmRequests.QueueEnd = func(ctx context.Context, tx *db.Tx, e firmrequest.EndSetups) error { return a.queue(ctx, tx, e) }
 	a.Firms.ClientEnded = append(a.Firms.ClientEnded, a.FirmRequests.ClientEnded)
+	a.Firms.ClientActive = a.FirmRequests.ClientActive
 }
 
 // handleFirmRequests registers the jobs of requests of firms.

@@ -28,9 +28,6 @@ type Adapted struct {
 // adapt ends and pauses what cannot work here, with audit records that say so.
 func (i *importing) adapt(ctx context.Context, tx *db.Tx) (err error) {
 	out := &i.Adapted
-	if err := i.recordMembers(ctx, tx); err != nil {
-		return err
-	}
 	if out.Keys, err = i.app.Access.RevokeAll(ctx, tx); err != nil {
 		return err
 	}

@@ -98,6 +98,16 @@ func (i *importing) run(ctx context.Context, tx *db.Tx) error {
 	if err := i.compare(ctx, tx); err != nil {
 		return err
 	}
+	if err := i.recordMembers(ctx, tx); err != nil {
+		return err
+	}
+	if err := tx.Group().Flush(ctx); err != nil {
+		return err
+	}
+	// Before anything is adapted: the audit records of that state what is stored, and would hide what somebody has changed in the file.
+	if err := i.verify(ctx); err != nil {
+		return err
+	}
 	if err := i.adapt(ctx, tx); err != nil {
 		return err
 	}

@@ -176,7 +176,7 @@ func (s *Service) Get(ctx context.Context, jobID string) (j Job, err error) {
 // countVisible makes jobs count only the clients for which the actor has a role, unless the actor may know of all clients of the firm.
 func countVisible(ctx context.Context, tx *db.Tx, jobs []Job) error {
 	who := actor.From(ctx)
-	if len(jobs) == 0 || who.Role == actor.Owner || who.Role == actor.Admin {
+	if len(jobs) == 0 || who.Role.KnowsAllClients() {
 		return nil
 	}
 	counts, err := selectVisibleCounts(ctx, tx, who, jobs)

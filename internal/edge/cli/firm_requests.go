@@ -138,7 +138,7 @@ func (s *settings) createFirmRequest() *cobra.Command {
 		Short: "Ask a client for something by mail",
 		Long: "Ask a client for something by mail. --ask names a provider, such as kraken, or file for files to be uploaded; what follows an\n" +
 			"equals sign is the name that the client sees. A client with existing books also grants access. Without --ask, the request is\n" +
-			"for access only.",
+			"for access only or, if the firm has created the books, for somebody who becomes their owner.",
 		Example: "  bursar firm requests create Acme\n" +
 			"  bursar firm requests create Acme --ask kraken --ask \"file=Bank statements\" --message \"For the close of October\"",
 		Args: oneArg,
@@ -179,7 +179,8 @@ func (s *settings) resendFirmRequest() *cobra.Command {
 		Use:   "resend REQUEST",
 		Short: "Mail a new link of a request",
 		Long: "Mail a new link of a request to the address that the client has now. It works for 14 days, and the former link stops working.\n" +
-			"A request is mailed at most three times an hour.",
+			"A request is mailed at most three times an hour, and an address gets at most 20 a day\n" +
+			"from a firm.",
 		Example: "  bursar firm requests resend frq_01jd…",
 		Args:    oneArg,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -200,9 +201,10 @@ func (s *settings) resendFirmRequest() *cobra.Command {
 func (s *settings) cancelFirmRequest() *cobra.Command {
 	r := writing()
 	c := &cobra.Command{
-		Use:     "cancel REQUEST",
-		Short:   "Cancel a request that is pending",
-		Long:    "Cancel a request that is pending. Its link stops working. What the client has connected stays connected.",
+		Use:   "cancel REQUEST",
+		Short: "Cancel a request that is pending",
+		Long: "Cancel a request that is pending. Its link stops working. What the client has connected stays connected, and\n" +
+			"files that it has uploaded are imported.",
 		Example: "  bursar firm requests cancel frq_01jd…",
 		Args:    oneArg,
 		RunE: func(c *cobra.Command, args []string) error {

@@ -144,10 +144,7 @@ func (s *Site) acceptInvitation(v *visit) error {
 	if err != nil {
 		return v.again(err, "invitation", v.invitationPage(i))
 	}
-	next := "/account?done=joined"
-	if from := v.askedFrom(); from != "" { // the books that a firm has created have their owner now, whose page shows what else is asked for
-		next = from + "?done=owner"
-	}
+	const next = "/account?done=joined"
 	if in.Text.IsZero() {
 		return v.redirect(next)
 	}

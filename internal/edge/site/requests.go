@@ -15,6 +15,7 @@ import (
 	"github.com/bursarhq/bursar/internal/edge/browser"
 	"github.com/bursarhq/bursar/internal/tenancy/firmrequest"
 	"github.com/bursarhq/bursar/internal/tenancy/identity"
+	"github.com/bursarhq/bursar/internal/tenancy/team"
 	"github.com/bursarhq/bursar/internal/treasury/connection"
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
@@ -25,12 +26,11 @@ const requestKept = time.Hour
 // requestPage is what the page of a request shows.
 type requestPage struct {
 	firmrequest.Found
-	Here    string // the address of this page
-	UserID  string // of who is signed in
-	Site    string // the host of the firm's web address
-	Choices []firmrequest.Choice
-	Chosen  string // the only one; empty if there are several, so that nobody gives access to one without having looked
-	Any     bool   // something is connected already
+	PagePath string
+	UserID   string // of who is signed in
+	FirmHost string // of the web address of the firm
+	Choices  []firmrequest.Choice
+	Chosen   string // the only one; empty if there are several, so that nobody gives access to one without having looked
 }
 
 // visitor returns who has opened the link of a request.
@@ -66,16 +66,11 @@ func (s *Site) showRequest(v *visit) error {
 }
 
 func (v *visit) requestPage(f firmrequest.Found) (shown, error) {
-	data := requestPage{Found: f, Here: v.requestPath()}
+	data := requestPage{Found: f, PagePath: v.requestPath()}
 	if at, err := url.Parse(f.Firm.WebAddress); err == nil {
-		data.Site = at.Host
+		data.FirmHost = at.Host
 	}
-	data.Any = slices.ContainsFunc(f.Integrations, func(i firmrequest.Integration) bool { return i.Status == firmrequest.Connected })
-	title := f.Firm.FirmName + " asks you to connect accounts"
-	if f.AsksAccess || len(f.Integrations) == 0 {
-		title = f.Firm.FirmName + " asks for access to your books"
-	}
-	if f.AsksAccess && v.session != nil {
+	if f.AsksAccess() && v.session != nil {
 		var err error
 		if data.Choices, err = v.app.FirmRequests.Choices(v.r.Context(), f, v.members); err != nil {
 			return shown{}, err
@@ -85,7 +80,7 @@ func (v *visit) requestPage(f firmrequest.Found) (shown, error) {
 			data.Chosen = data.Choices[0].OrganizationID
 		}
 	}
-	return shown{Title: title, Data: data}, nil
+	return shown{Title: f.Title(), Data: data}, nil
 }
 
 // requestAgain shows the page of a request with what is wrong.
@@ -140,18 +135,51 @@ func (s *Site) grantAccess(v *visit) error {
 	return v.redirect(v.requestPath() + "?done=granted")
 }
 
-// ownBooks leads to the invitation with which somebody becomes the owner of books that the firm has created.
-func (s *Site) ownBooks(v *visit) error {
-	f, invitation, err := s.app.FirmRequests.Own(v.r.Context(), v.visitor())
+// ownershipPage is the page on which somebody becomes the owner of books that the firm has created, and that nobody owns.
+func (v *visit) ownershipPage(o team.Found) shown {
+	p := v.invitationPage(o)
+	p.Title = "Become the owner of " + o.OrganizationName
+	return p
+}
+
+func (s *Site) showOwnership(v *visit) error {
+	f, o, err := s.app.FirmRequests.FindOwnership(v.r.Context(), v.link())
 	if err != nil {
 		return v.requestAgain(err, f)
 	}
-	at, err := url.Parse(invitation.Reveal())
+	return v.show(http.StatusOK, "invitation", v.ownershipPage(o))
+}
+
+// becomeOwner makes somebody the owner. Whoever has an account must be signed in with the address that the request was sent to.
+func (s *Site) becomeOwner(v *visit) error {
+	f, o, err := s.app.FirmRequests.FindOwnership(v.r.Context(), v.link())
 	if err != nil {
-		return err
+		return v.requestAgain(err, f)
 	}
-	v.keepRequest()
-	return v.redirect(at.EscapedPath())
+	p := team.AcceptParams{Origin: v.origin}
+	switch {
+	case v.session != nil && v.person.Email == o.Email:
+		p.Session = v.session
+	case v.session != nil || o.HasAccount:
+		return v.redirect(withNext("/sign-in", v.r.URL.Path))
+	default:
+		p.Name, p.Password = v.value("name"), v.secret("password")
+		if err := matching(v); err != nil {
+			return v.again(err, "invitation", v.ownershipPage(o))
+		}
+	}
+	_, in, err := s.app.FirmRequests.BecomeOwner(v.r.Context(), v.link(), p)
+	if fault.KindOf(err) == fault.NotFound {
+		return v.requestGone(err)
+	}
+	if err != nil {
+		return v.again(err, "invitation", v.ownershipPage(o))
+	}
+	next := v.requestPath() + "?done=owner"
+	if in.Text.IsZero() {
+		return v.redirect(next)
+	}
+	return v.welcome(in, next)
 }
 
 func (s *Site) declineRequest(v *visit) error {
@@ -206,20 +234,20 @@ func (v *visit) backToRequest(done string) (left bool, err error) {
 // integrationPage is what the page shows on which one account is connected.
 type integrationPage struct {
 	firmrequest.Found
-	Item     firmrequest.Integration
-	Position int
-	Here     string // the address of this page
-	Back     string // that of the request
-	Advice   string
-	Provider string       // for people
-	SetupURL template.URL // the page of the provider to open, once the setup was begun
-	Hosted   bool         // the account is connected on a page of the provider
-	Ledger   bool         // no legal entity has to be chosen
-	Fields   []fieldShown
-	Repeats  bool // the account may be one that is connected already
-	Types    []choiceShown
-	Faults   []string // of what the form has no field for
-	Sent     map[string]string
+	Item        firmrequest.Integration
+	Position    int
+	PagePath    string
+	RequestPath string
+	Advice      string
+	Provider    string       // for people
+	SetupURL    template.URL // the page of the provider to open, once the setup was begun
+	Hosted      bool         // the account is connected on a page of the provider
+	Ledger      bool         // no legal entity has to be chosen
+	Fields      []fieldShown
+	Repeats     bool // the account may be one that is connected already
+	Types       []choiceShown
+	Faults      []string // of what the form has no field for
+	Entered     map[string]string
 }
 
 // fieldShown is a field of a form.
@@ -244,8 +272,8 @@ func (v *visit) findIntegration() (f firmrequest.Found, p integrationPage, err e
 	if err != nil {
 		return f, p, fault.Missing("link")
 	}
-	p = integrationPage{Found: f, Position: position, Back: v.requestPath(), Here: v.requestPath() + "/" + strconv.Itoa(position),
-		Sent: map[string]string{}}
+	p = integrationPage{Found: f, Position: position, RequestPath: v.requestPath(), PagePath: v.requestPath() + "/" + strconv.Itoa(position),
+		Entered: map[string]string{}}
 	p.Item, err = f.FindIntegration(position)
 	return f, p, err
 }
@@ -274,7 +302,7 @@ func (v *visit) fill(p *integrationPage) error {
 		}
 		one := fieldShown{Field: f, Long: f.Max >= longField}
 		if !f.Secret {
-			one.Value = p.Sent[f.Name]
+			one.Value = p.Entered[f.Name]
 		}
 		p.Fields = append(p.Fields, one)
 	}
@@ -322,13 +350,16 @@ func (v *visit) integrationAgain(why error, p integrationPage) error {
 	p.Repeats = fault.KindOf(why) == fault.Conflict
 	shown := v.integrationShown(p)
 	shown.explain(why)
-	known := []string{"file", "source_id", "source_name", "source_type", "currency", "legal_entity_id"}
+	known := []string{"file", "source_name", "source_type", "currency", "legal_entity_id"}
 	for _, f := range p.Fields {
 		known = append(known, f.Name)
 	}
+	if len(p.Sources) > 0 { // otherwise there is no field for it
+		known = append(known, "source_id")
+	}
 	for field, text := range shown.Faults {
 		if !slices.Contains(known, field) {
-			p.Faults = append(p.Faults, field+" "+text)
+			p.Faults = append(p.Faults, strings.Replace(field, "source_id", "the account", 1)+" "+text)
 		}
 	}
 	slices.Sort(p.Faults)
@@ -359,10 +390,10 @@ func (s *Site) connectIntegration(v *visit) error {
 			text = strings.ReplaceAll(text, "\r\n", "\n")
 		}
 		if text = strings.TrimSpace(text); text != "" {
-			fields[f.Name], p.Sent[f.Name] = secret.New(text), text
+			fields[f.Name], p.Entered[f.Name] = secret.New(text), text
 		}
 	}
-	p.Sent["legal_entity_id"] = v.value("legal_entity_id")
+	p.Entered["legal_entity_id"] = v.value("legal_entity_id")
 	p.Fields = nil
 	f, c, err := s.app.FirmRequests.Connect(v.r.Context(), firmrequest.ConnectParams{Visitor: v.visitor(), Position: p.Position,
 		LegalEntityID: v.value("legal_entity_id"), Fields: fields, NewSource: v.value("new_source") == "yes"})
@@ -371,7 +402,7 @@ func (s *Site) connectIntegration(v *visit) error {
 	}
 	if c.Attempt != nil && c.Attempt.Status == connection.AttemptPending {
 		v.keepRequest()
-		return v.redirect(p.Here)
+		return v.redirect(p.PagePath)
 	}
 	return v.afterIntegration(f, "connected")
 }
@@ -399,7 +430,7 @@ func (s *Site) uploadFile(v *visit) error {
 	}
 	defer func() { _ = v.r.MultipartForm.RemoveAll() }() // what is left is deleted with the folder for temporary files
 	for _, name := range []string{"source_id", "source_name", "source_type", "currency", "legal_entity_id"} {
-		p.Sent[name] = v.value(name)
+		p.Entered[name] = v.value(name)
 	}
 	types := integrationPage{Item: p.Item}
 	if err := v.fill(&types); err != nil {

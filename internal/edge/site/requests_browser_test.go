@@ -43,7 +43,7 @@ func TestAPhoneAnswersARequest(t *testing.T) {
 		s.must(os.WriteFile(filepath.Join(folder, name+".png"), picture, 0o600))
 	}
 	b.open(path)
-	b.shows(path, "asks you to connect accounts")
+	b.shows(path, "asks you to connect your accounts")
 	look("request")
 	b.open(path + "/0")
 	look("kraken")

@@ -80,7 +80,8 @@ func (s *Site) routes() []route {
 
 		{pattern: "GET /requests/{link}", serve: s.showRequest},
 		{pattern: "POST /requests/{link}/grant", serve: s.grantAccess},
-		{pattern: "POST /requests/{link}/own", serve: s.ownBooks},
+		{pattern: "GET /requests/{link}/own", serve: s.showOwnership},
+		{pattern: "POST /requests/{link}/own", serve: s.becomeOwner},
 		{pattern: "POST /requests/{link}/decline", serve: s.declineRequest},
 		{pattern: "POST /requests/{link}/done", serve: s.completeRequest},
 		{pattern: "GET /requests/{link}/{position}", serve: s.showIntegration},

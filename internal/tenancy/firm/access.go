@@ -78,6 +78,9 @@ type accessCursor struct {
 type AcceptParams struct {
 	FirmOrganizationID string
 	ClientID           string
+
+	// Confirm runs in the database transaction that gives access. If it returns an error, nothing is stored. It may be nil.
+	Confirm func(ctx context.Context, tx *db.Tx) error
 }
 
 // Accept gives a firm access to the actor's organization. The access of another firm ends: an organization is the client of one firm at a
@@ -97,6 +100,11 @@ func (s *Service) Accept(ctx context.Context, p AcceptParams) (a Access, err err
 		}
 		if err := authorizeOwner(ctx, tx); err != nil {
 			return err
+		}
+		if p.Confirm != nil {
+			if err := p.Confirm(ctx, tx); err != nil {
+				return err
+			}
 		}
 		switch before, err := FindActive(ctx, tx); {
 		case fault.KindOf(err) == fault.NotFound:
@@ -305,7 +313,10 @@ func (s *Service) Follow(ctx context.Context, f Follow) error {
 			}
 			after := before
 			after.OrganizationID, after.Status = f.OrganizationID, Active
-			return change(ctx, tx, before, &after, "firm_client.updated")
+			if err := change(ctx, tx, before, &after, "firm_client.updated"); err != nil || s.ClientActive == nil {
+				return err
+			}
+			return s.ClientActive(ctx, tx, after)
 		})
 	if err == nil && late { // access was granted while the firm took its question back, or another organization answered it first
 		return s.end(actor.With(ctx, actor.Actor{OrganizationID: f.OrganizationID}), f.ClientID, byService)

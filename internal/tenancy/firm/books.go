@@ -34,24 +34,34 @@ func (MakeBooks) Kind() string { return "firm_make_books" }
 
 // MakeBooks runs the job. Running it again changes nothing.
 func (s *Service) MakeBooks(ctx context.Context, b MakeBooks) error {
-	exists := true
-	err := s.db.Read(ctx, b.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-		_, err := orgstate.FindOrganization(ctx, tx)
-		exists = fault.KindOf(err) != fault.NotFound
-		return ignoreMissing(err)
-	})
-	if err != nil || exists {
+	if exists, err := s.exists(ctx, b.OrganizationID); err != nil || exists {
 		return err
 	}
 	firm := Settings{ID: b.FirmID, OrganizationID: b.FirmOrganizationID}
-	ctx = actor.With(ctx, actor.Actor{OrganizationID: b.OrganizationID, UserID: b.UserID, APIKeyID: b.APIKeyID, RequestID: b.RequestID,
+	as := actor.With(ctx, actor.Actor{OrganizationID: b.OrganizationID, UserID: b.UserID, APIKeyID: b.APIKeyID, RequestID: b.RequestID,
 		FirmID: b.FirmID, FirmOrganizationID: b.FirmOrganizationID, FirmRole: actor.Partner, Role: actor.Partner.Role()})
-	_, err = s.organizations.Create(ctx, organization.CreateParams{ID: b.OrganizationID, Name: b.Name, Currency: b.BaseCurrency,
+	_, err := s.organizations.Create(as, organization.CreateParams{ID: b.OrganizationID, Name: b.Name, Currency: b.BaseCurrency,
 		Timezone: b.Timezone, WithoutOwner: true, Also: func(ctx context.Context, tx *db.Tx, _ access.Member) error {
 			_, err := s.grant(ctx, tx, firm, b.ClientID, []Person{{UserID: b.UserID, Role: actor.Partner, MemberSince: b.MemberSince}}, "")
 			return err
 		}})
+	if err == nil {
+		return nil
+	}
+	if exists, again := s.exists(ctx, b.OrganizationID); again == nil && exists { // somebody else has created them at the same time
+		return nil
+	}
 	return err
+}
+
+// exists reports whether there is an organization.
+func (s *Service) exists(ctx context.Context, organizationID string) (exists bool, err error) {
+	err = s.db.Read(ctx, organizationID, func(ctx context.Context, tx *db.Tx) error {
+		_, err := orgstate.FindOrganization(ctx, tx)
+		exists = err == nil
+		return ignoreMissing(err)
+	})
+	return exists, err
 }
 
 // CreateForOwner creates an organization with an owner as a client of a firm, for the operator of the service. An organization that is no

@@ -21,6 +21,9 @@ type Service struct {
 
 	// ClientEnded are called in the database transaction of the firm in which the record of a client ends.
 	ClientEnded []func(ctx context.Context, tx *db.Tx, c Client) error
+
+	// ClientActive is called in the database transaction of the firm in which a client becomes active that was asked for access.
+	ClientActive func(ctx context.Context, tx *db.Tx, c Client) error
 }
 
 // NewService returns a Service on a database.

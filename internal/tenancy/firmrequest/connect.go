@@ -3,20 +3,23 @@ package firmrequest
 import (
 	"context"
 	"errors"
-	"io"
+	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/secret"
+	"github.com/bursarhq/bursar/internal/base/wording"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/audit"
+	"github.com/bursarhq/bursar/internal/kernel/orgstate"
+	"github.com/bursarhq/bursar/internal/tenancy/firm"
+	"github.com/bursarhq/bursar/internal/tenancy/identity"
 	"github.com/bursarhq/bursar/internal/treasury/connection"
-	"github.com/bursarhq/bursar/internal/treasury/imports"
-	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
 // FindIntegration returns an account that a request asks for and that is not connected, by its position. The error is NotFound for any
 // other.
 func (f Found) FindIntegration(position int) (Integration, error) {
-	if position < 0 || position >= len(f.Integrations) || f.AsksAccess || f.Integrations[position].Status != Waiting {
+	if position < 0 || position >= len(f.Integrations) || f.AsksAccess() || f.Integrations[position].Status != Waiting {
 		return Integration{}, errLink
 	}
 	return f.Integrations[position], nil
@@ -55,51 +58,100 @@ func (s *Service) Connect(ctx context.Context, p ConnectParams) (f Found, c conn
 	if err != nil {
 		return f, c, err
 	}
+	if err := s.allowUse(ctx, f); err != nil {
+		return f, c, err
+	}
 	as, began := f.asClient(ctx, p.Visitor), s.db.Clock().Now()
 	if earlier, ok := f.Setups[i.ConnectionID]; ok && earlier.Status == connection.PendingSetup {
 		c, err = s.setUpAgain(as, earlier)
 		return f, c, err
 	}
+	if c, err = s.createConnection(as, p, f, i, provider.Kind); err != nil {
+		return f, c, err
+	}
+	r, err := s.noteConnection(ctx, p, f, i, c)
+	if err != nil && !c.CreatedAt.Before(began) { // the request has ended meanwhile, and so does what was made by it
+		_, failed := s.Connections.Disconnect(context.WithoutCancel(as), c.ID, "")
+		return f, c, errors.Join(err, failed)
+	}
+	f.Request = r
+	return f, c, err
+}
+
+// createConnection connects an account in the books of the client, if the link still works when the provider has answered.
+func (s *Service) createConnection(ctx context.Context, p ConnectParams, f Found, i Integration,
+	kind connection.Kind) (c connection.Connection, err error) {
 	params := connection.CreateParams{Provider: i.Provider, Name: i.Name, Fields: p.Fields, NewSource: p.NewSource}
 	if p.LegalEntityID != "" {
 		params.LegalEntityIDs = []string{p.LegalEntityID}
-	} else if len(f.Entities) == 1 && provider.Kind != connection.Accounting {
+	} else if len(f.Entities) == 1 && kind != connection.Accounting {
 		params.LegalEntityIDs = []string{f.Entities[0].ID}
 	}
-	in, err := s.Connections.Inspect(as, params)
+	in, err := s.Connections.Inspect(ctx, params)
 	if err != nil {
-		return f, c, err
+		return c, err
 	}
-	if _, err := s.Find(ctx, p.Link); err != nil { // the provider may have been slow
-		return f, c, err
-	}
-	err = s.db.Write(as, f.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+	err = s.db.Write(ctx, f.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		if err := f.hold(ctx, tx, p.Link); err != nil {
+			return err
+		}
 		if c, err = s.Connections.Create(ctx, params, in); err != nil {
 			return err
 		}
 		f.recordUse(ctx, tx, "connection", c.ID)
 		return nil
 	})
-	if err != nil {
-		return f, c, err
-	}
-	err = s.change(ctx, p.Visitor, f, func(ctx context.Context, tx *db.Tx, r Request) error {
-		if r.Integrations[p.Position].Status != Waiting || r.Integrations[p.Position].ConnectionID != i.ConnectionID {
+	return c, err
+}
+
+// noteConnection stores in the request that an account is connected, or that its setup was begun.
+func (s *Service) noteConnection(ctx context.Context, p ConnectParams, f Found, i Integration,
+	c connection.Connection) (r Request, err error) {
+	err = s.change(ctx, p.Visitor, f, func(ctx context.Context, tx *db.Tx, before Request) error {
+		if at := before.Integrations[p.Position]; at.Status != Waiting || at.ConnectionID != i.ConnectionID {
 			return fault.Conflictf("%s was connected at the same moment from another page", i.Name)
 		}
-		after := r.clone()
+		after := before.clone()
 		at := &after.Integrations[p.Position]
 		if at.ConnectionID = c.ID; isConnected(c) {
 			at.Status = Connected
 		}
-		f.Request, err = s.update(ctx, tx, r, after)
+		r, err = s.update(ctx, tx, before, after)
 		return err
 	})
-	if err != nil && !c.CreatedAt.Before(began) { // the request has ended meanwhile, and so does what was made by it
-		_, failed := s.Connections.Disconnect(context.WithoutCancel(as), c.ID, "")
-		err = errors.Join(err, failed)
+	return r, err
+}
+
+// hold returns the error NotFound if the link of the request no longer works, or the firm has lost its access, and keeps both as they are
+// until the database transaction ends, which is one of the client. Whoever ends the request waits for that, or was first.
+func (f Found) hold(ctx context.Context, tx *db.Tx, link secret.Text) error {
+	if _, err := orgstate.Lock(ctx, tx); err != nil {
+		return err
 	}
-	return f, c, err
+	a, err := firm.FindActive(ctx, tx)
+	if fault.KindOf(err) == fault.NotFound || err == nil && a.ClientID != f.ClientID {
+		return errLink
+	}
+	if err != nil {
+		return err
+	}
+	return identity.HoldLink(ctx, tx, identity.FirmRequest, link)
+}
+
+// usesPerHour is how often somebody may try to connect an account or to upload a file by a request within an hour: whoever has a link could
+// otherwise make the service ask a provider so often that it refuses everybody.
+const usesPerHour = 60
+
+// allowUse counts one use of a request, and returns a RateLimited fault if there were too many.
+func (s *Service) allowUse(ctx context.Context, f Found) error {
+	return s.db.Write(ctx, f.Request.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		wait, err := identity.Allowance{Subject: "firm request used\n" + f.ID, Most: usesPerHour, Within: time.Hour}.Use(ctx, tx)
+		if err == nil && wait > 0 {
+			err = fault.RateLimitedf(wait, "this was tried %d times within an hour, which is the maximum: wait %s, then try again", usesPerHour,
+				wording.Duration(wait))
+		}
+		return err
+	})
 }
 
 // recordUse records in the books of the client by which request of which firm something was connected.
@@ -128,15 +180,10 @@ func isConnected(c connection.Connection) bool {
 
 // update stores integrations that have changed. The request is completed when all are connected.
 func (s *Service) update(ctx context.Context, tx *db.Tx, before, after Request) (Request, error) {
-	if !after.done() {
-		return after, store(ctx, tx, "firm_request.updated", before, after)
+	if after.done() {
+		return s.end(ctx, tx, before, after, Completed, ByClient)
 	}
-	now := tx.Now()
-	after.Status, after.EndedBy, after.EndedAt, after.UpdatedAt = Completed, ByClient, &now, &now
-	if err := store(ctx, tx, "firm_request.completed", before, after); err != nil {
-		return after, err
-	}
-	return after, s.deleteLinks(ctx, tx, after)
+	return after, store(ctx, tx, "firm_request.updated", before, after)
 }
 
 // Refresh looks whether setups that were begun by the link of a request are finished, and returns the request as it is then. The error is
@@ -149,7 +196,7 @@ func (s *Service) Refresh(ctx context.Context, v Visitor) (f Found, err error) {
 }
 
 func (s *Service) refresh(ctx context.Context, v Visitor, f Found) (Found, error) {
-	if f.AsksAccess {
+	if f.AsksAccess() {
 		return f, nil
 	}
 	settled := map[string]bool{} // whether the connection exists
@@ -163,7 +210,7 @@ func (s *Service) refresh(ctx context.Context, v Visitor, f Found) (Found, error
 			settled[id] = false
 		}
 	}
-	granted := len(f.Integrations) == 0 && !f.AsksAccess && !f.Ownerless // nothing else is asked for
+	granted := f.granted()
 	if len(settled) == 0 && !granted {
 		return f, nil
 	}
@@ -184,7 +231,7 @@ func (s *Service) refresh(ctx context.Context, v Visitor, f Found) (Found, error
 		}
 		var err error
 		if f.Request = after; granted {
-			f.Request, err = s.end(ctx, tx, r, Completed, ByClient)
+			f.Request, err = s.end(ctx, tx, r, r, Completed, ByClient)
 			return err
 		}
 		if !changed {
@@ -194,81 +241,4 @@ func (s *Service) refresh(ctx context.Context, v Visitor, f Found) (Found, error
 		return err
 	})
 	return f, err
-}
-
-// UploadParams describe a file that a client uploads, and the source that its transactions belong to.
-type UploadParams struct {
-	Visitor
-	Position      int
-	SourceID      string // empty: a new one
-	SourceType    source.Type
-	SourceName    string
-	LegalEntityID string // of a new source; may be empty if there is one only
-	Currency      string // of a new source; may be empty
-	FileName      string
-	File          io.ReadSeeker
-}
-
-// Upload imports a file. The error is NotFound if the link does not work (any more).
-func (s *Service) Upload(ctx context.Context, p UploadParams) (f Found, made imports.Import, err error) {
-	if f, err = s.Find(ctx, p.Link); err != nil {
-		return f, made, err
-	}
-	i, err := f.FindIntegration(p.Position)
-	if err == nil && !i.IsFile() {
-		err = errLink
-	}
-	if err != nil {
-		return f, made, err
-	}
-	as := f.asClient(ctx, p.Visitor)
-	if p.SourceID, err = s.sourceOf(as, f, p); err != nil {
-		return f, made, err
-	}
-	draft, err := s.Imports.Prepare(as, imports.Params{SourceID: p.SourceID, FileName: p.FileName}, p.File, false)
-	if err != nil {
-		return f, made, err
-	}
-	uploaded, err := s.Imports.Upload(as, draft, p.File)
-	if err != nil {
-		return f, made, err
-	}
-	if _, err = s.Find(ctx, p.Link); err == nil { // the file may have taken long to arrive
-		err = s.db.Write(as, f.OrganizationID, func(ctx context.Context, tx *db.Tx) error {
-			if made, err = s.Imports.Create(ctx, uploaded); err != nil {
-				return err
-			}
-			f.recordUse(ctx, tx, "import", made.ID)
-			return nil
-		})
-	}
-	if err != nil {
-		return f, made, errors.Join(err, s.Imports.Discard(as, uploaded))
-	}
-	return f, made, s.change(ctx, p.Visitor, f, func(ctx context.Context, tx *db.Tx, r Request) error {
-		after := r.clone()
-		if at := &after.Integrations[p.Position]; at.ImportID == "" {
-			at.ImportID, at.Status = made.ID, Connected
-		}
-		f.Request, err = s.update(ctx, tx, r, after)
-		return err
-	})
-}
-
-// sourceOf returns the id of the source of a file, which must be one that the page shows, or creates one.
-func (s *Service) sourceOf(ctx context.Context, f Found, p UploadParams) (string, error) {
-	for _, one := range f.Sources {
-		if one.ID == p.SourceID {
-			return one.ID, nil
-		}
-	}
-	if p.SourceID != "" {
-		return "", fault.MissingAt("source", "source_id")
-	}
-	if p.LegalEntityID == "" && len(f.Entities) == 1 {
-		p.LegalEntityID = f.Entities[0].ID
-	}
-	g, err := s.Sources.Create(ctx, source.CreateParams{Type: p.SourceType, Name: p.SourceName, LegalEntityID: p.LegalEntityID,
-		Currency: p.Currency, Provider: source.File})
-	return g.ID, err
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/bursarhq/bursar/internal/tenancy/access"
 	"github.com/bursarhq/bursar/internal/tenancy/firm"
 	"github.com/bursarhq/bursar/internal/tenancy/identity"
+	"github.com/bursarhq/bursar/internal/tenancy/team"
 	"github.com/bursarhq/bursar/internal/treasury/connection"
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
@@ -38,8 +39,9 @@ type Found struct {
 	By         string // who of the firm asks: the name and the address; empty if they have left
 	ClientName string
 
-	// AsksAccess means that the firm has no access yet. What follows is known only if it has.
-	AsksAccess       bool
+	Asks Asks
+
+	// What follows is known only if the firm has access.
 	OrganizationID   string // of the client
 	OrganizationName string
 	Ownerless        bool // nobody of the client can sign in
@@ -80,12 +82,21 @@ func (s *Service) Find(ctx context.Context, link secret.Text) (f Found, err erro
 	if err == nil && c.Status == firm.Ended || fault.KindOf(err) == fault.NotFound {
 		err = errLink
 	}
-	f.ClientName, f.AsksAccess = c.Name, c.Status == firm.Pending
-	if err != nil || f.AsksAccess {
+	f.ClientName, f.Asks = c.Name, f.asks(c)
+	if err != nil || f.AsksAccess() {
 		return f, err
 	}
 	return f, s.findBooks(ctx, c, &f)
 }
+
+// granted reports whether the firm has access to books that somebody owns, and has asked for nothing else.
+func (f Found) granted() bool { return f.Asks == AsksOwner && f.OrganizationID != "" && !f.Ownerless }
+
+// AsksAccess reports whether the firm has no access yet.
+func (f Found) AsksAccess() bool { return f.Asks == AsksAccess }
+
+// Title says in a few words what the firm asks for.
+func (f Found) Title() string { return f.Asks.title(f.Firm.FirmName) }
 
 // describeMember returns the name and the address of a member, empty if they have left.
 func describeMember(ctx context.Context, tx *db.Tx, userID string) (string, error) {
@@ -149,36 +160,41 @@ func (s *Service) findBooks(ctx context.Context, c firm.Client, f *Found) error 
 	return nil
 }
 
-// asClient returns a context in which somebody acts in the books of the client: a member of it, or whoever has the link, for the firm that
-// has asked.
+// asClient returns a context in which somebody acts in the books of the client. Who is signed in is recorded there, and the firm only with
+// people of its own. Nobody is with somebody who has the link and is not signed in: the request is, by recordUse.
 func (f Found) asClient(ctx context.Context, v Visitor) context.Context {
-	who := actor.Actor{OrganizationID: f.OrganizationID, RequestID: v.RequestID, FirmID: f.Firm.ID,
-		FirmOrganizationID: f.Request.OrganizationID}
+	who := actor.Actor{OrganizationID: f.OrganizationID, RequestID: v.RequestID}
 	if p := v.Person; p != nil {
-		for _, m := range p.Members {
-			if m.OrganizationID == f.OrganizationID {
-				who = actor.Actor{OrganizationID: f.OrganizationID, RequestID: v.RequestID, UserID: p.UserID, Role: m.Role, SessionID: p.SessionID}
+		who.UserID, who.SessionID = p.UserID, p.SessionID
+		role := func(organizationID string) actor.Role {
+			for _, m := range p.Members {
+				if m.OrganizationID == organizationID {
+					return m.Role
+				}
 			}
+			return ""
+		}
+		if who.Role = role(f.OrganizationID); who.Role == "" && role(f.Request.OrganizationID) != "" {
+			who.FirmID, who.FirmOrganizationID = f.Firm.ID, f.Request.OrganizationID
 		}
 	}
 	return actor.With(ctx, who)
 }
 
-// asFirm returns a context in which the request is changed.
+// asFirm returns a context in which the request, which is stored in the organization of the firm, is changed. It has no user, because the
+// audit log of the firm is not told who of the client has done something.
 func (f Found) asFirm(ctx context.Context, v Visitor) context.Context {
-	who := actor.Actor{OrganizationID: f.Request.OrganizationID, RequestID: v.RequestID}
-	return actor.With(ctx, who)
+	return actor.With(ctx, actor.Actor{OrganizationID: f.Request.OrganizationID, RequestID: v.RequestID})
 }
 
 // change changes a request that is pending. The error is NotFound if it has ended meanwhile, or its link was replaced.
 func (s *Service) change(ctx context.Context, v Visitor, f Found, fn func(ctx context.Context, tx *db.Tx, r Request) error) error {
-	err := s.write(f.asFirm(ctx, v), f.Request.OrganizationID, f.ID, func(ctx context.Context, tx *db.Tx, r Request) error {
+	return s.write(f.asFirm(ctx, v), f.Request.OrganizationID, f.ID, func(ctx context.Context, tx *db.Tx, r Request) error {
 		if r.Status != Pending {
 			return errLink
 		}
 		return fn(ctx, tx, r)
 	})
-	return err
 }
 
 // Complete ends a request because the client says that nothing more is to come.
@@ -186,11 +202,14 @@ func (s *Service) Complete(ctx context.Context, v Visitor) (f Found, err error) 
 	if f, err = s.Find(ctx, v.Link); err != nil {
 		return f, err
 	}
-	if f.AsksAccess {
+	switch f.Asks {
+	case AsksAccess:
 		return f, fault.Conflictf("%s has no access to your books yet: give it access, or decline", f.Firm.FirmName)
+	case AsksOwner:
+		return f, fault.Conflictf("nobody owns the books yet: become the owner, or decline")
 	}
 	err = s.change(ctx, v, f, func(ctx context.Context, tx *db.Tx, r Request) error {
-		f.Request, err = s.end(ctx, tx, r, Completed, ByClient)
+		f.Request, err = s.end(ctx, tx, r, r, Completed, ByClient)
 		return err
 	})
 	return f, err
@@ -202,7 +221,7 @@ func (s *Service) Decline(ctx context.Context, v Visitor) (f Found, err error) {
 		return f, err
 	}
 	err = s.change(ctx, v, f, func(ctx context.Context, tx *db.Tx, r Request) error {
-		f.Request, err = s.end(ctx, tx, r, Cancelled, ByClient)
+		f.Request, err = s.end(ctx, tx, r, r, Cancelled, ByClient)
 		return err
 	})
 	return f, err
@@ -211,7 +230,7 @@ func (s *Service) Decline(ctx context.Context, v Visitor) (f Found, err error) {
 // Choice is an organization to which a firm may be given access.
 type Choice struct {
 	identity.Membership
-	Works string // the firm that works for it now, whose access ends; empty if none does
+	CurrentFirm string // that works for it, and loses its access; empty if none does
 }
 
 // Choices returns the organizations of a person that may give the firm access: those of which they are an owner or admin.
@@ -228,7 +247,7 @@ func (s *Service) Choices(ctx context.Context, f Found, members []identity.Membe
 		return nil, err
 	}
 	for n, c := range out {
-		out[n].Works = working[c.OrganizationID].FirmName
+		out[n].CurrentFirm = working[c.OrganizationID].FirmName
 	}
 	return slices.DeleteFunc(out, func(c Choice) bool {
 		return working[c.OrganizationID].FirmOrganizationID == f.Request.OrganizationID
@@ -241,35 +260,55 @@ func (s *Service) Grant(ctx context.Context, v Visitor, who actor.Actor) (f Foun
 	if f, err = s.Find(ctx, v.Link); err != nil {
 		return f, err
 	}
-	if !f.AsksAccess {
-		return f, fault.Conflictf("%s has access to your books already", f.Firm.FirmName)
+	if !f.AsksAccess() {
+		return f, fault.Conflictf("%s has access to your books already: open the link again to see what else it asks for", f.Firm.FirmName)
 	}
 	if who.Limited() {
 		return f, who.RequireUnlimited()
 	}
 	who.RequestID = v.RequestID
-	_, err = s.Firms.Accept(actor.With(ctx, who), firm.AcceptParams{FirmOrganizationID: f.Request.OrganizationID, ClientID: f.ClientID})
+	_, err = s.Firms.Accept(actor.With(ctx, who), firm.AcceptParams{FirmOrganizationID: f.Request.OrganizationID, ClientID: f.ClientID,
+		Confirm: func(ctx context.Context, tx *db.Tx) error {
+			return identity.HoldLink(ctx, tx, identity.FirmRequest, v.Link)
+		}})
 	if err != nil || len(f.Integrations) > 0 {
 		return f, err
 	}
-	return f, ignoreMissing(s.change(ctx, v, f, func(ctx context.Context, tx *db.Tx, r Request) error {
-		f.Request, err = s.end(ctx, tx, r, Completed, ByClient)
+	err = s.write(f.asFirm(ctx, v), f.Request.OrganizationID, f.ID, func(ctx context.Context, tx *db.Tx, r Request) (err error) {
+		if f.Request = r; r.Status == Pending { // ClientActive has not run yet
+			f.Request, err = s.end(ctx, tx, r, r, Completed, ByClient)
+		}
 		return err
-	}))
+	})
+	return f, err
 }
 
-// Own returns the path of a page on which somebody of the client becomes the owner of its books, which the firm has created. It returns a
-// Conflict fault if they have an owner.
-func (s *Service) Own(ctx context.Context, v Visitor) (f Found, invitation secret.Text, err error) {
-	if f, err = s.Find(ctx, v.Link); err != nil {
-		return f, invitation, err
+// FindOwnership returns what somebody of the client needs to know to become the owner of its books, which the firm has created. It returns
+// a Conflict fault if they have an owner.
+func (s *Service) FindOwnership(ctx context.Context, link secret.Text) (f Found, o team.Found, err error) {
+	if f, err = s.Find(ctx, link); err != nil {
+		return f, o, err
 	}
-	if f.AsksAccess || !f.Ownerless {
-		return f, invitation, fault.Conflictf("the books have an owner already")
+	if f.AsksAccess() || !f.Ownerless {
+		return f, o, fault.Conflictf("the books have an owner already")
 	}
-	v.Person = nil
-	invitation, err = s.Team.OfferOwnership(f.asClient(ctx, v), f.Email)
-	return f, invitation, err
+	o, err = s.Team.FindOwnership(ctx, f.OrganizationID, f.Email)
+	return f, o, err
+}
+
+// BecomeOwner makes the person that the request was sent to the owner of the books of the client, with a password or signed in, as
+// team.Service does. The error is NotFound if the link does not work (any more): a request that has ended, or that was sent to somebody
+// else since, makes nobody an owner.
+func (s *Service) BecomeOwner(ctx context.Context, link secret.Text, p team.AcceptParams) (f Found, in identity.SignedIn, err error) {
+	if f, _, err = s.FindOwnership(ctx, link); err != nil {
+		return f, in, err
+	}
+	in, err = s.Team.BecomeOwner(ctx, team.OwnerParams{AcceptParams: p, OrganizationID: f.OrganizationID, Email: f.Email,
+		Confirm: func(ctx context.Context, tx *db.Tx, userID string) error {
+			f.recordUse(ctx, tx, "member", userID)
+			return f.hold(ctx, tx, link)
+		}})
+	return f, in, err
 }
 
 func ignoreMissing(err error) error {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/tenancy/firm"
 	"github.com/bursarhq/bursar/internal/treasury/source"
 )
 
@@ -42,6 +43,40 @@ type Integration struct {
 
 // IsFile reports whether files are asked for.
 func (i Integration) IsFile() bool { return i.Provider == source.File }
+
+// Asks says what a client is asked for first.
+type Asks string
+
+// What clients are asked for.
+const (
+	AsksAccess   Asks = "access" // and for accounts then, if there are any
+	AsksOwner    Asks = "owner"
+	AsksAccounts Asks = "accounts"
+)
+
+// asks returns what a client is asked for: access, as long as the firm has none; then accounts; if none are, that somebody becomes
+// the owner of the books.
+func (r Request) asks(c firm.Client) Asks {
+	switch {
+	case c.Status == firm.Pending:
+		return AsksAccess
+	case len(r.Integrations) == 0:
+		return AsksOwner
+	}
+	return AsksAccounts
+}
+
+// title says in a few words what a firm asks for: the subject of the mail, and the title of the page.
+func (a Asks) title(firmName string) string {
+	return firmName + map[Asks]string{AsksAccess: " asks for access to your books", AsksOwner: " asks you to become the owner of your books",
+		AsksAccounts: " asks you to connect your accounts"}[a]
+}
+
+// sentence says what a firm asks a client for.
+func (a Asks) sentence(clientName string) string {
+	return map[Asks]string{AsksAccess: "asks for access to the books of ", AsksOwner: "asks you to become the owner of the books of ",
+		AsksAccounts: "asks you to connect accounts to the books of "}[a] + clientName
+}
 
 // By says who has ended a request.
 type By string

@@ -27,8 +27,10 @@ const (
 	// MailsPerHour is how many messages a request may cause within an hour.
 	MailsPerHour = 3
 
-	// MailsPerDay is how many messages an address may get within a day, from all firms.
+	// MailsPerDay is how many messages an address may get from one firm within a day, and mailsOfAll from all firms together, so that no firm
+	// keeps another from asking.
 	MailsPerDay = 20
+	mailsOfAll  = 100
 )
 
 // CreateParams describe a request.
@@ -41,7 +43,7 @@ type CreateParams struct {
 // AskParams describe an account that is asked for. The name is that of the provider unless it is given.
 type AskParams struct{ Provider, Name string }
 
-// Sent is a message with a new link of a request that was sent before the request is stored.
+// Sent is a message with a new link of a request. It is sent first, and what came of it is stored with the request then.
 type Sent struct {
 	requestID string
 	link      identity.Link
@@ -238,22 +240,24 @@ func (s *Service) newLink(ctx context.Context, tx *db.Tx, r Request) (identity.L
 		Email: r.Email}, Lifetime)
 }
 
-// allowMail returns a RateLimited fault if too many messages were sent for a request, or to its address.
+// allowMail returns a RateLimited fault if too many messages were sent for a request, or to its address. What other firms send is not told.
 func allowMail(ctx context.Context, tx *db.Tx, r Request) error {
 	for _, one := range []struct {
 		identity.Allowance
-		what string
+		why string
 	}{
 		{identity.Allowance{Subject: "firm request\n" + r.ID, Most: MailsPerHour, Within: time.Hour},
-			fmt.Sprintf("the request %s was sent %d times within an hour", r.ID, MailsPerHour)},
-		{identity.Allowance{Subject: "asked\n" + r.Email, Most: MailsPerDay, Within: 24 * time.Hour},
-			fmt.Sprintf("%d requests were sent to %s within a day", MailsPerDay, r.Email)},
+			fmt.Sprintf("the request %s was sent %d times within an hour, which is the maximum", r.ID, MailsPerHour)},
+		{identity.Allowance{Subject: "asked by\n" + tx.Organization() + "\n" + r.Email, Most: MailsPerDay, Within: 24 * time.Hour},
+			fmt.Sprintf("you have sent %d requests to %s within a day, which is the maximum", MailsPerDay, r.Email)},
+		{identity.Allowance{Subject: "asked\n" + r.Email, Most: mailsOfAll, Within: 24 * time.Hour},
+			fmt.Sprintf("no request can be sent to %s at present", r.Email)},
 	} {
 		switch wait, err := one.Use(ctx, tx); {
 		case err != nil:
 			return err
 		case wait > 0:
-			return fault.RateLimitedf(wait, "%s, which is the maximum: wait %s, then try again", one.what, wording.Duration(wait))
+			return fault.RateLimitedf(wait, "%s: wait %s, then try again", one.why, wording.Duration(wait))
 		}
 	}
 	return nil
@@ -265,27 +269,26 @@ func (s *Service) message(ctx context.Context, tx *db.Tx, r Request, link identi
 	if err != nil {
 		return m, err
 	}
-	by := ""
-	switch from, err := access.FindMember(ctx, tx, actor.From(ctx).UserID); {
-	case err == nil && from.Name != "":
-		by = fmt.Sprintf("%s (%s) of ", from.Name, from.Email)
-	case err == nil:
-		by = from.Email + " of "
-	case fault.KindOf(err) != fault.NotFound:
+	by, err := describeMember(ctx, tx, r.CreatedBy)
+	if err != nil {
 		return m, err
 	}
-	var b strings.Builder
 	c, err := firm.FindClient(ctx, tx, r.ClientID)
 	if err != nil {
 		return m, err
 	}
-	subject := f.FirmName + " asks you to connect your accounts"
-	if c.Status == firm.Pending || len(r.Integrations) == 0 {
-		subject = f.FirmName + " asks for access to your books"
+	if by != "" {
+		by += " of "
 	}
-	fmt.Fprintf(&b, "%s%s asks for access to the books of %s at %s.\n", by, f.FirmName, c.Name, s.people.PublicURL())
-	if len(r.Integrations) > 0 {
-		b.WriteString("\nIt asks you to connect:\n")
+	var b strings.Builder
+	asks := r.asks(c)
+	fmt.Fprintf(&b, "%s%s %s at %s.\n", by, f.FirmName, asks.sentence(c.Name), s.people.PublicURL())
+	switch {
+	case len(r.Integrations) == 0:
+	case asks == AsksAccess:
+		b.WriteString("\nThen it asks you to connect:\n")
+	default:
+		b.WriteString("\nIt asks for:\n")
 	}
 	for _, i := range r.Integrations {
 		fmt.Fprintf(&b, "- %s\n", i.described(s))
@@ -295,7 +298,7 @@ func (s *Service) message(ctx context.Context, tx *db.Tx, r Request, link identi
 	}
 	fmt.Fprintf(&b, "\nTo answer, open this link until %s:\n%s\n\nKeep the link to yourself: whoever has it can connect accounts to your "+
 		"books. If you do not know what this is about, do nothing.\n", link.ExpiresAt.UTC().Format(time.RFC1123), address.Reveal())
-	return mail.Message{To: []string{r.Email}, Subject: subject, ExpiresAt: link.ExpiresAt, Text: b.String()}, nil
+	return mail.Message{To: []string{r.Email}, Subject: asks.title(f.FirmName), ExpiresAt: link.ExpiresAt, Text: b.String()}, nil
 }
 
 // described names an account for people.
@@ -387,24 +390,4 @@ func (s *Service) Resend(ctx context.Context, requestID string, m *Sent) (r Requ
 		return store(ctx, tx, action, before, r)
 	})
 	return r, err
-}
-
-// ResendWithLink is Resend without mail: it returns the link, for the operator of the service to pass on.
-func (s *Service) ResendWithLink(ctx context.Context, requestID string) (r Request, link secret.Text, err error) {
-	err = s.write(ctx, actor.From(ctx).OrganizationID, requestID, func(ctx context.Context, tx *db.Tx, before Request) error {
-		if err := before.requirePending("be sent again"); err != nil {
-			return err
-		}
-		var made identity.Link
-		if made, link, err = s.newLink(ctx, tx, before); err != nil {
-			return err
-		}
-		r = before
-		r.RequestedAt, r.ExpiresAt, r.EmailSent = tx.Now(), made.ExpiresAt, false
-		if err := identity.DeleteFormerLinks(ctx, tx, requestID, made); err != nil {
-			return err
-		}
-		return store(ctx, tx, "firm_request.updated", before, r)
-	})
-	return r, link, err
 }

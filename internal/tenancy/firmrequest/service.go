@@ -104,7 +104,7 @@ func (s *Service) Cancel(ctx context.Context, requestID string) (r Request, err 
 		if err := before.requirePending("be cancelled"); err != nil {
 			return err
 		}
-		r, err = s.end(ctx, tx, before, Cancelled, ByFirm)
+		r, err = s.end(ctx, tx, before, before, Cancelled, ByFirm)
 		return err
 	})
 	return r, err
@@ -140,17 +140,29 @@ func (s *Service) ClientEnded(ctx context.Context, tx *db.Tx, c firm.Client) err
 			return err
 		}
 		if r = r.at(tx.Now()); r.Status == Expired {
-			_, err = s.end(ctx, tx, r, Expired, "")
+			_, err = s.end(ctx, tx, r, r, Expired, "")
 		} else {
-			_, err = s.end(ctx, tx, r, Cancelled, ByFirm)
+			_, err = s.end(ctx, tx, r, r, Cancelled, ByFirm)
 		}
 	}
 	return err
 }
 
-// end stores that a request has ended, and what follows. It is a building block.
-func (s *Service) end(ctx context.Context, tx *db.Tx, before Request, status Status, by By) (Request, error) {
-	after, now := before.clone(), tx.Now()
+// ClientActive completes the requests that have asked a client for access only, which it has given. It is a building block.
+func (s *Service) ClientActive(ctx context.Context, tx *db.Tx, c firm.Client) error {
+	pending, err := selectPendingOf(ctx, tx, c.ID)
+	for _, r := range pending {
+		if err == nil && len(r.Integrations) == 0 {
+			_, err = s.end(ctx, tx, r, r, Completed, ByClient)
+		}
+	}
+	return err
+}
+
+// end stores that a request has ended, and what else has changed of it. Its link stops working, and setups that were begun and not finished
+// end. It is a building block.
+func (s *Service) end(ctx context.Context, tx *db.Tx, before, after Request, status Status, by By) (Request, error) {
+	now := tx.Now()
 	before.Status, before.EndedAt = Pending, nil // as it is stored
 	after.Status, after.EndedBy, after.EndedAt = status, by, &now
 	if status == Expired {
@@ -161,9 +173,6 @@ func (s *Service) end(ctx context.Context, tx *db.Tx, before Request, status Sta
 	}
 	if err := identity.DeleteInvitationLinks(ctx, tx, after.ID); err != nil {
 		return after, err
-	}
-	if status == Completed {
-		return after, nil
 	}
 	return after, s.endSetups(ctx, tx, after)
 }

@@ -102,17 +102,14 @@ func queryRequests(ctx context.Context, tx *db.Tx, condition string, args ...any
 	return out, nil
 }
 
-// selectSeen reads requests that an actor may know of, the newest first, in a transaction across organizations: owners and admins know all,
-// and others those to clients that they work for.
+// selectSeen reads requests that an actor may know of, the newest first, in a transaction across organizations.
 func selectSeen(ctx context.Context, tx *db.Tx, who actor.Actor, f Filter, below string, limit int) ([]Request, error) {
 	q := db.Select("SELECT r.firm_request_id, r.firm_client_id, r.email, r.message, r.integrations, r.status, r.awaits_setup, r.email_sent, "+
 		"r.email_sent_at, r.requested_at, r.expires_at, r.created_by, r.created_at, r.updated_at, r.ended_by, r.ended_at FROM firm_requests r "+
 		"WHERE r.organization_id = ?", who.OrganizationID).And("r.firm_request_id < ?", below)
-	if who.Role != actor.Owner && who.Role != actor.Admin {
-		q.And("EXISTS (SELECT 1 FROM firm_clients c JOIN firm_access a ON a.organization_id = c.client_organization_id "+
-			"AND a.firm_client_id = c.firm_client_id AND a.status = 'active' JOIN firm_people p ON p.organization_id = a.organization_id "+
-			"AND p.firm_client_id = a.firm_client_id WHERE c.organization_id = r.organization_id AND c.firm_client_id = r.firm_client_id "+
-			"AND p.user_id = ?)", who.UserID)
+	if !who.Role.KnowsAllClients() {
+		q.And("r.firm_client_id IN (SELECT p.firm_client_id FROM "+firm.Roles+" WHERE p.user_id = ? AND p.firm_organization_id = ?)",
+			who.UserID, who.OrganizationID)
 	}
 	if f.id != "" {
 		q.And("r.firm_request_id = ?", f.id)
@@ -148,10 +145,10 @@ type placed struct {
 	RequestID      string `db:"firm_request_id"`
 }
 
-// selectExpired reads requests of all organizations that have expired and are stored as pending, those that expired first.
-func selectExpired(ctx context.Context, tx *db.Tx, now time.Time, limit int) ([]placed, error) {
+// selectExpired reads requests of all organizations that have expired and are stored as pending, in the order of their ids.
+func selectExpired(ctx context.Context, tx *db.Tx, now time.Time, above string, limit int) ([]placed, error) {
 	return db.All[placed](ctx, tx, "SELECT organization_id, firm_request_id FROM firm_requests WHERE status = 'pending' AND expires_at <= ? "+
-		"ORDER BY expires_at LIMIT ?", now, limit)
+		"AND firm_request_id > ? ORDER BY firm_request_id LIMIT ?", now, above, limit)
 }
 
 // selectAwaiting reads requests of all organizations with a setup that is not finished, in the order of their ids.

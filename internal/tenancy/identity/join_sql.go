@@ -2,6 +2,7 @@ package identity
 
 import (
 	"context"
+	"time"
 
 	"github.com/bursarhq/bursar/internal/db"
 )
@@ -12,12 +13,20 @@ func countOtherCredentials(ctx context.Context, tx *db.Tx, userID string) (int64
 		"(SELECT count(*) FROM user_identities WHERE user_id = ? AND unlinked_at IS NULL)", userID, userID)
 }
 
-// DeleteFormerLinks deletes the links of a request but one, and those that were made after it: if two are made at once, the later one
-// works. It is a building block.
+// DeleteFormerLinks deletes the links of a request that were made before one that is kept. It is a building block.
 func DeleteFormerLinks(ctx context.Context, tx *db.Tx, requestID string, kept Link) error {
-	_, err := tx.Exec(ctx, "DELETE FROM mailed_links WHERE invitation_id = ? AND (created_at < ? OR created_at = ? AND token_hash <> ?)",
-		requestID, kept.CreatedAt, kept.CreatedAt, kept.hash)
+	_, err := tx.Exec(ctx, "DELETE FROM mailed_links WHERE invitation_id = ? AND created_at < ?", requestID, kept.CreatedAt)
 	return err
+}
+
+// selectLatest returns when the last link of a request was made, or the zero time if there is none.
+func selectLatest(ctx context.Context, tx *db.Tx, requestID string) (time.Time, error) {
+	found, err := db.All[linkRow](ctx, tx, "SELECT "+db.Columns[linkRow]()+
+		" FROM mailed_links WHERE invitation_id = ? ORDER BY created_at DESC LIMIT 1", requestID)
+	if err != nil || len(found) == 0 {
+		return time.Time{}, err
+	}
+	return found[0].CreatedAt, nil
 }
 
 // DeleteInvitationLinks deletes the links of an invitation or a request that were not used. It is a building block.

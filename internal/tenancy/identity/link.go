@@ -53,13 +53,23 @@ func (s *Service) NewLink(ctx context.Context, tx *db.Tx, l Link, lifetime time.
 	return address, err
 }
 
-// StoreLink is NewLink that also returns the link as it is stored.
+// StoreLink is NewLink that also returns the link as it is stored. The caller holds a lock on what the link of a request is for, so that
+// each link of it is later than the one before.
 func (s *Service) StoreLink(ctx context.Context, tx *db.Tx, l Link, lifetime time.Duration) (stored Link, address secret.Text, err error) {
 	text, err := token.New(s.random(), linkPrefix)
 	if err != nil {
 		return l, text, err
 	}
 	l.hash, l.CreatedAt, l.ExpiresAt = token.Hash(text.Reveal()), tx.Now(), tx.Now().Add(lifetime)
+	if l.Purpose == FirmRequest { // several may be made at once, of which the last one is to work
+		former, err := selectLatest(ctx, tx, l.InvitationID)
+		if err != nil {
+			return l, text, err
+		}
+		if !former.Before(l.CreatedAt) {
+			l.CreatedAt = former.Add(time.Millisecond)
+		}
+	}
 	if err := insertLink(ctx, tx, l); err != nil {
 		return l, text, err
 	}
@@ -96,4 +106,11 @@ func UseLink(ctx context.Context, tx *db.Tx, purpose Purpose, text secret.Text) 
 		return l, err
 	}
 	return l, updateLinkUsed(ctx, tx, l.hash, tx.Now())
+}
+
+// HoldLink returns an error for a link that does not work, as FindLink does, and keeps the link from being deleted until the transaction
+// ends: what is stored in the transaction was allowed by the link when it was committed. It is a building block.
+func HoldLink(ctx context.Context, tx *db.Tx, purpose Purpose, text secret.Text) error {
+	_, err := findLink(ctx, tx, purpose, text, true)
+	return err
 }

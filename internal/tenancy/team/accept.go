@@ -84,8 +84,17 @@ func (s *Service) Accept(ctx context.Context, p AcceptParams) (identity.SignedIn
 	if err != nil {
 		return identity.SignedIn{}, err
 	}
+	return s.admit(ctx, p, found, s.join)
+}
+
+// joinFunc makes a person a member, in one database transaction. The function that it gets returns the person, who may be new.
+type joinFunc func(ctx context.Context, p AcceptParams, found Found,
+	person func(context.Context, *db.Tx) (userID string, err error)) (userID string, err error)
+
+// admit makes a person a member who is signed in or, if they have no account, creates one with a password.
+func (s *Service) admit(ctx context.Context, p AcceptParams, found Found, join joinFunc) (identity.SignedIn, error) {
 	if p.Session != nil {
-		return s.acceptSignedIn(ctx, p, found)
+		return s.admitSignedIn(ctx, p, found, join)
 	}
 	if found.HasAccount {
 		return identity.SignedIn{}, fault.Forbiddenf("you have an account already: sign in as %s, then open the link again", found.Email)
@@ -102,7 +111,7 @@ func (s *Service) Accept(ctx context.Context, p AcceptParams) (identity.SignedIn
 	if err := faults.Err(); err != nil {
 		return identity.SignedIn{}, err
 	}
-	userID, err := s.join(ctx, p, found, func(ctx context.Context, tx *db.Tx) (string, error) {
+	userID, err := join(ctx, p, found, func(ctx context.Context, tx *db.Tx) (string, error) {
 		userID, err := access.EnsureUser(ctx, tx, found.Email, name)
 		if err != nil {
 			return "", err
@@ -120,8 +129,8 @@ func (s *Service) Accept(ctx context.Context, p AcceptParams) (identity.SignedIn
 	return s.people.BeginFirstSession(ctx, userID, p.Origin)
 }
 
-// acceptSignedIn makes the person of a session a member.
-func (s *Service) acceptSignedIn(ctx context.Context, p AcceptParams, found Found) (identity.SignedIn, error) {
+// admitSignedIn makes the person of a session a member.
+func (s *Service) admitSignedIn(ctx context.Context, p AcceptParams, found Found, join joinFunc) (identity.SignedIn, error) {
 	person, err := s.people.Find(ctx, p.Session.UserID)
 	if err != nil {
 		return identity.SignedIn{}, err
@@ -130,7 +139,7 @@ func (s *Service) acceptSignedIn(ctx context.Context, p AcceptParams, found Foun
 		return identity.SignedIn{}, fault.Forbiddenf("the invitation is for %s, but you are signed in as %s: sign out, then open the link again",
 			found.Email, person.Email)
 	}
-	_, err = s.join(ctx, p, found, func(context.Context, *db.Tx) (string, error) { return person.UserID, nil })
+	_, err = join(ctx, p, found, func(context.Context, *db.Tx) (string, error) { return person.UserID, nil })
 	if err != nil {
 		return identity.SignedIn{}, err
 	}
@@ -142,7 +151,7 @@ func (s *Service) acceptSignedIn(ctx context.Context, p AcceptParams, found Foun
 	return identity.SignedIn{Person: person, Session: session}, nil
 }
 
-// join uses the link and makes the person a member, in one database transaction.
+// join is the joinFunc of an invitation: it uses the link.
 func (s *Service) join(ctx context.Context, p AcceptParams, found Found,
 	person func(context.Context, *db.Tx) (userID string, err error)) (userID string, err error) {
 	err = s.db.Write(ctx, found.OrganizationID, func(ctx context.Context, tx *db.Tx) error {

@@ -2,6 +2,7 @@ package imports
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,11 +20,12 @@ import (
 
 // Params describe a file and the source its transactions belong to.
 type Params struct {
-	SourceID string // id of the source or of its account
-	FileName string
-	Format   intake.Format   // empty: detected
-	Preset   string          // empty: detected
-	Mapping  *intake.Mapping // nil: guessed
+	SourceID  string         // id of the source or of its account
+	NewSource *source.Source // instead of SourceID: a source that is created together with the import, by CreateFor
+	FileName  string
+	Format    intake.Format   // empty: detected
+	Preset    string          // empty: detected
+	Mapping   *intake.Mapping // nil: guessed
 }
 
 // Draft is a file whose layout is known, ready to be read.
@@ -37,11 +39,12 @@ type Draft struct {
 // undecided.
 func (s *Service) Prepare(ctx context.Context, p Params, file io.ReadSeeker, dry bool) (d Draft, err error) {
 	var faults fault.List
-	err = s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+	if p.NewSource != nil {
+		d.Source = *p.NewSource
+	} else if err = s.db.ReadOne(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		d.Source, err = source.Find(ctx, tx, p.SourceID)
 		return faults.MergeMissing(err, "source_id")
-	})
-	if err != nil {
+	}); err != nil {
 		return d, err
 	}
 	p.FileName = sanitizeName(p.FileName)
@@ -128,11 +131,17 @@ func (s *Service) store(ctx context.Context, importID string, file io.Reader) er
 }
 
 // Create turns an uploaded file into an import: it is listed from then on, and read in the background.
-func (s *Service) Create(ctx context.Context, importID string) (i Import, err error) {
+func (s *Service) Create(ctx context.Context, importID string) (Import, error) {
+	return s.CreateFor(ctx, importID, "")
+}
+
+// CreateFor is Create for a file whose source did not exist when it was uploaded.
+func (s *Service) CreateFor(ctx context.Context, importID, sourceID string) (i Import, err error) {
 	err = s.db.Write(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
 		if i, err = findUnchecked(ctx, tx, importID); err != nil {
 			return err
 		}
+		i.SourceID = cmp.Or(sourceID, i.SourceID)
 		if _, err := source.Find(ctx, tx, i.SourceID); err != nil {
 			return missingAt(err, "source_id")
 		}

@@ -202,9 +202,9 @@ func createFromUpload(ctx context.Context, tx *db.Tx, i Import) (size int64, err
 	if err != nil {
 		return 0, err
 	}
-	n, err := tx.Exec(ctx, "UPDATE imports SET status = ?, created_at = ?, file_size = ?, claimed_until = NULL WHERE organization_id = "+
-		"@org AND import_id = ? AND status = 'uploading' AND claim IS NULL",
-		string(i.Status), i.CreatedAt, size, i.ID)
+	n, err := tx.Exec(ctx, "UPDATE imports SET source_id = ?, status = ?, created_at = ?, file_size = ?, claimed_until = NULL "+
+		"WHERE organization_id = @org AND import_id = ? AND status = 'uploading' AND claim IS NULL", i.SourceID, string(i.Status), i.CreatedAt,
+		size, i.ID)
 	if err == nil && n == 0 {
 		err = errNotFound()
 	}

@@ -138,6 +138,15 @@ func (s *Service) Create(ctx context.Context, p CreateParams) (g Guided, err err
 	return g, err
 }
 
+// Check returns a source as Create would store it, without its id and ledger account, or an error with every fault.
+func (s *Service) Check(ctx context.Context, p CreateParams) (out Source, err error) {
+	err = s.db.Read(ctx, actor.From(ctx).OrganizationID, func(ctx context.Context, tx *db.Tx) error {
+		out, err = resolve(ctx, tx, p.source(), Source{})
+		return err
+	})
+	return out, err
+}
+
 // create resolves and stores a new source.
 func create(ctx context.Context, tx *db.Tx, s Source) (Source, error) {
 	if _, err := orgstate.Lock(ctx, tx); err != nil {

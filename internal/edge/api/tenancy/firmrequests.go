@@ -18,8 +18,8 @@ func (h handlers) firmRequests() []wire.Route {
 			Describe("Mails a link to the address of the client, which works for 14 days or until the request ends. A client with existing books "+
 				"first grants access to them, and one whose books you have created can become their owner. Without integrations, the request "+
 				"asks for that only. email_sent says whether the mail server has accepted the message: if there is none, the operator of the "+
-				"service finds it in the folder mail of the data folder, with the link. An address gets at most 20 requests a day: then the "+
-				"answer is 429, and says when to try again.").Privileged().Creates(),
+				"service finds it in the folder mail of the data folder, with the link. You can send at most 20 requests a day to an "+
+				"address: then the answer is 429, and says when to try again.").Privileged().Creates(),
 			h.mailFirmRequest, h.checkFirmRequest).ReadsAcross(),
 		wire.Get(one, h.getFirmRequest, "Get a request to a client"),
 		wire.First(wire.Post(one+"/resend", h.resendFirmRequest, "Send a request again").
@@ -28,8 +28,9 @@ func (h handlers) firmRequests() []wire.Route {
 				"answer is 429, and says when to try again. A request that has ended is 409.").Privileged(),
 			h.mailFirmRequestAgain, h.checkFirmRequestAgain),
 		wire.Post(one+"/cancel", h.cancelFirmRequest, "Cancel a request").
-			Describe("The link stops working, and setups end that were begun by it and are not finished. What was connected stays connected. "+
-				"A request that has ended is 409.").Privileged(),
+			Describe("The link stops working, also for becoming the owner of the books, and setups end that were begun by it and are not "+
+				"finished. What was connected stays connected, and files that were uploaded are imported. A request that has ended "+
+				"is 409.").Privileged(),
 	)...)
 }
 

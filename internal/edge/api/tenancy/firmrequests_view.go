@@ -6,7 +6,7 @@ type FirmRequest struct {
 	ClientID       string                   `json:"client_id" doc:"Client that is asked."`
 	OrganizationID string                   `json:"organization_id" doc:"Organization of the firm."`
 	Status         string                   `json:"status" enum:"pending,completed,cancelled,expired" doc:"What has become of the request. It is completed when the client has connected everything, or says that nothing more is to come."`
-	Integrations   []FirmRequestIntegration `json:"integrations" doc:"What the client is asked to connect. Empty if the request asks for access only."`
+	Integrations   []FirmRequestIntegration `json:"integrations" doc:"What the client is asked to connect. Empty if the request asks for access only, or for an owner."`
 	Message        *string                  `json:"message" doc:"What the firm has written to the client; null if nothing."`
 	Email          string                   `json:"email" format:"idn-email" doc:"Address that the link was sent to."`
 	EmailSent      bool                     `json:"email_sent" doc:"Whether the mail server has accepted the last message."`
