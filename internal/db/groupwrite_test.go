@@ -265,7 +265,8 @@ func TestTimesOfManyRowsAreStoredToTheMillisecond(t *testing.T) {
 		var got []row
 		err := d.Write(t.Context(), org, func(ctx context.Context, tx *db.Tx) (err error) {
 			tx.Recorded()
-			if err := db.Insert(ctx, tx, "tags", row{"tag_1", "a", "custom", at, &at}, row{"tag_2", "b", "custom", at, nil}); err != nil {
+			if err := db.Insert(ctx, tx, "tags", row{ID: "tag_1", Name: "a", Kind: "custom", Created: at, Updated: &at},
+				row{ID: "tag_2", Name: "b", Kind: "custom", Created: at}); err != nil {
 				return err
 			}
 			got, err = db.All[row](ctx, tx, "SELECT "+db.Columns[row]()+" FROM tags WHERE organization_id = @org ORDER BY tag_id")
