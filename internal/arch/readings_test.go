@@ -22,7 +22,7 @@ var readings = []reading{
 	{"tenancy/firm", []string{"users", "members"},
 		"who works for clients is found with their names and memberships across organizations, in one statement each"},
 
-	{"tenancy/firmrequest", []string{"firm_clients", "firm_access", "firm_people"},
+	{"tenancy/firmrequest", []string{"firm_clients"},
 		"requests are listed to people who work for the clients, across organizations, and verified with the clients, in one statement each"},
 
 	{"treasury/source", []string{"ledger_accounts"}, "verify compares sources with their accounts"},
@@ -68,10 +68,10 @@ var readings = []reading{
 		"accounting_periods"},
 		"inspections compare lots with the books at the end of a period, in one statement each"},
 
-	{"reporting/clientfigures", []string{"firm_people", "firm_access", "firm_clients", "organization_state", "audit_log"},
+	{"reporting/clientfigures", []string{"firm_access", "firm_clients", "organization_state", "audit_log"},
 		"a page of the overview needs a thousand clients of other organizations with their last changes, in one statement; figures that are " +
 			"out of date are found by comparing two counters"},
-	{"automation/firmjob", []string{"firms", "firm_people", "firm_access", "firm_clients"},
+	{"automation/firmjob", []string{"firms", "firm_access", "firm_clients"},
 		"results of jobs are shown of the clients only for which somebody has a role, across organizations, in one statement"},
 
 	{"integration/glsync", []string{"journal_entries", "journal_lines", "journal_shares"},

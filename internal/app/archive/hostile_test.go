@@ -159,8 +159,8 @@ func TestADamagedOrHostileArchiveIsRefusedAndLeavesNothing(t *testing.T) {
 	})
 }
 
-// within returns places in the content of a file of an archive. A bit that is flipped in a date of the ZIP file, say, does no harm, nor
-// does the first bit of the content, which says that the first block is the last one, if there is only one.
+// within returns places in the content of a file of an archive. A bit that is flipped in a date of the ZIP file, say, does no harm,
+// nor does the first bit of the content, which says that the first block is the last one, if there is only one.
 func within(t *testing.T, content []byte, name string) []int64 {
 	t.Helper()
 	for _, f := range must[*zip.Reader](t)(zip.NewReader(bytes.NewReader(content), int64(len(content)))).File {

@@ -35,7 +35,7 @@ func (w *work) check(ctx context.Context, r Result) (*Found, error) {
 		found, err = w.figures.Refresh(ctx, r.OrganizationID)
 	}
 	if err == nil && found == nil || fault.KindOf(err) == fault.NotFound {
-		err = w.noMonth()
+		err = w.noMonth(ctx, r.OrganizationID)
 	}
 	if err != nil {
 		return nil, err

@@ -164,9 +164,8 @@ func selectJobs(ctx context.Context, tx *db.Tx, firmOrganizationID string, f Fil
 }
 
 // visible joins the results of jobs with the roles of somebody for the clients.
-const visible = ` FROM firm_job_results r
-	JOIN (` + firm.Roles + `) ON p.organization_id = r.client_organization_id AND p.firm_client_id = r.firm_client_id
-		AND p.firm_organization_id = r.organization_id
+const visible = firm.FromRoles + `JOIN firm_job_results r ON r.client_organization_id = p.organization_id
+	AND r.firm_client_id = p.firm_client_id AND r.organization_id = p.firm_organization_id
 	JOIN firm_clients c ON c.organization_id = r.organization_id AND c.firm_client_id = r.firm_client_id
 	WHERE r.organization_id = ? AND p.user_id = ?`
 

@@ -222,8 +222,8 @@ func (a *API) keepAnswer(ctx context.Context, who actor.Actor, keyed *idempotenc
 }
 
 // withCurrentRights returns a context with the actor as it is now, for writes that must not outlast its rights, such as a new key, and for
-// all that people of a firm do for a client: the request was authenticated by what the node had read up to half a second before. It locks the organization, as whoever takes rights away
-// does.
+// all that people of a firm do for a client: the request was authenticated by what the node had read up to half a second before. It
+// locks the organization, as whoever takes rights away does.
 func (a *API) withCurrentRights(ctx context.Context, tx *db.Tx, r *wire.Route) (context.Context, error) {
 	firm := actor.From(ctx).FirmID != "" // whose access the client may have ended in this instant
 	if r.Need.Class != actor.Privileged && len(r.Need.Roles) == 0 && !firm {

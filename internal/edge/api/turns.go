@@ -6,8 +6,8 @@ import (
 )
 
 // turns lets requests with the same idempotency key do one after the other what happens before their database transaction, such as
-// sending mail: all but the first then find its answer. It works within one node; between nodes the claim of the key decides, so that one of
-// them takes effect.
+// sending mail: all but the first then find its answer. It works within one node; between nodes the claim of the key decides, so that
+// one of them takes effect.
 type turns struct {
 	mu   sync.Mutex
 	busy map[string]chan struct{} // closed when it is somebody else's turn

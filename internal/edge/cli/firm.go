@@ -140,7 +140,8 @@ func (s *settings) listFirmClients() *cobra.Command {
 		Use:   "list",
 		Short: "List the clients of the firm",
 		Long: "List the clients of the firm in the order in which they were added: the id, the name, the status, your role, and the id of the\n" +
-			"organization to act for with --for. Owners and admins see all clients, other people those that they have a role for.",
+			"organization to act for with --for. Owners, admins and auditors see all clients, other people those\n" +
+			"that they have a role for.",
 		Example: "  bursar firm clients list\n  bursar firm clients list --status active",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

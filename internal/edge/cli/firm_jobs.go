@@ -45,7 +45,8 @@ func (s *settings) firmOverview() *cobra.Command {
 						month, readiness, unreconciled, figure(one.PendingRequests, true), one.LastActivityAt.UTC().Format(minutes))
 				}
 				if count == 0 {
-					fmt.Fprintln(s.err, "You work for no client: `bursar firm clients add` adds one, and `bursar firm people set` gives you a role for one that there is.")
+					fmt.Fprintln(s.err, "You work for no client: `bursar firm clients add` adds one, and `bursar firm people set` gives you a role "+
+						"for one that there is.")
 				}
 				return t.Flush()
 			})
@@ -235,8 +236,8 @@ func (s *settings) listFirmJobs() *cobra.Command {
 					if count++; count == 1 {
 						fmt.Fprintln(t, "ID\tKIND\tSTATUS\tDONE\tFAILED\tSTARTED")
 					}
-					fmt.Fprintf(t, "%s\t%s\t%s\t%d of %d\t%d\t%s\n", j.ID, j.Kind, j.Status, j.Counts.Completed+j.Counts.Failed+j.Counts.Skipped, j.Total,
-						j.Counts.Failed, j.CreatedAt.UTC().Format(minutes))
+					fmt.Fprintf(t, "%s\t%s\t%s\t%d of %d\t%d\t%s\n", j.ID, j.Kind, j.Status,
+						j.Counts.Completed+j.Counts.Failed+j.Counts.Skipped, j.Total, j.Counts.Failed, j.CreatedAt.UTC().Format(minutes))
 				}
 				if count == 0 {
 					fmt.Fprintln(s.err, "There are no jobs: `bursar firm jobs start` starts one.")

@@ -104,8 +104,7 @@ func TestWhatARequestAllowsIsNotStoredIfItEndsMeanwhile(t *testing.T) {
 			_, err := s.app.FirmRequests.Grant(s.Context(), firmrequest.Visitor{Link: link(path)}, actor.From(s.asOwner()))
 			return err
 		})
-		list, failed := s.app.Firms.AccessList(s.asOwner())
-		s.must(failed)
+		list := s.access()
 		if fault.KindOf(err) != fault.NotFound || len(list) != 0 {
 			s.Errorf("%v %+v", err, list)
 		}

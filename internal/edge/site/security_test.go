@@ -11,7 +11,8 @@ import (
 func example(pattern string) (method, path string) {
 	method, path, _ = strings.Cut(pattern, " ")
 	path = strings.TrimSuffix(path, "{$}")
-	return method, strings.NewReplacer("{link}", "bul_"+strings.Repeat("x", 43), "{id}", "psk_x", "{organization}", "org_x", "{position}", "0", "{client}", "fcl_x").Replace(path)
+	return method, strings.NewReplacer("{link}", "bul_"+strings.Repeat("x", 43), "{id}", "psk_x", "{organization}", "org_x",
+		"{position}", "0", "{client}", "fcl_x").Replace(path)
 }
 
 func (a answer) wantsSecure(what string) {

@@ -78,7 +78,7 @@ func selectOverview(ctx context.Context, tx *db.Tx, who actor.Actor, above strin
 	}
 	rows, err := db.All[overviewRow](ctx, tx, `SELECT c.firm_client_id, a.organization_id AS client_organization_id, c.name, p.role,
 		s.audit_sequence AS last_sequence, l.created_at AS last_activity, f.`+strings.ReplaceAll(db.Columns[row](), ", ", ", f.")+`
-		FROM `+firm.Roles+`
+		`+firm.FromRoles+`
 		JOIN firm_clients c ON c.organization_id = a.firm_organization_id AND c.firm_client_id = a.firm_client_id
 			AND c.client_organization_id = a.organization_id
 		JOIN organization_state s ON s.organization_id = a.organization_id

@@ -90,7 +90,8 @@ func (s *Service) ForgetMember(userID string) {
 }
 
 // RequireActing returns the actor with the role that it has now, or the same NotFound fault as for an unknown organization if the person no
-// longer works for this one. It is a building block for what must not outlast those rights, in a transaction that has locked the organization.
+// longer works for this one. It is a building block for what must not outlast those rights, in a transaction that has locked the
+// organization.
 func RequireActing(ctx context.Context, tx *db.Tx) (actor.Actor, error) {
 	who := actor.From(ctx)
 	a, err := FindActive(ctx, tx)

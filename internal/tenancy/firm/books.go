@@ -37,6 +37,13 @@ func (s *Service) MakeBooks(ctx context.Context, b MakeBooks) error {
 	if exists, err := s.exists(ctx, b.OrganizationID); err != nil || exists {
 		return err
 	}
+	var c Client
+	if err := s.db.Read(ctx, b.FirmOrganizationID, func(ctx context.Context, tx *db.Tx) (err error) {
+		c, err = FindClient(ctx, tx, b.ClientID)
+		return err
+	}); err != nil || c.Status != Active {
+		return ignoreMissing(err)
+	}
 	firm := Settings{ID: b.FirmID, OrganizationID: b.FirmOrganizationID}
 	as := actor.With(ctx, actor.Actor{OrganizationID: b.OrganizationID, UserID: b.UserID, APIKeyID: b.APIKeyID, RequestID: b.RequestID,
 		FirmID: b.FirmID, FirmOrganizationID: b.FirmOrganizationID, FirmRole: actor.Partner, Role: actor.Partner.Role()})

@@ -177,7 +177,8 @@ type ClientFilter struct {
 	ids []string
 }
 
-// Clients lists clients of the actor's firm, the oldest first: owners and admins see all, other people those that they work for.
+// Clients lists clients of the actor's firm, the oldest first: other people than owners, admins and auditors see those that they
+// work for.
 func (s *Service) Clients(ctx context.Context, f ClientFilter, p page.Request) (page.Page[Client], error) {
 	key := func(c Client) string { return c.ID }
 	return page.ListByKey("firm clients", f, p, "", key, func(above string, limit int) ([]Client, error) {
@@ -247,6 +248,10 @@ func change(ctx context.Context, tx *db.Tx, before Client, after *Client, action
 	return nil
 }
 
+// booksWithin is how long a client waits at most for the books that are created for it. A client of a firm that was imported into this
+// database has none here either, and can end.
+const booksWithin = 24 * time.Hour
+
 // EndClient ends the work of the actor's firm for a client, which keeps its books. Ending it again changes nothing. It returns a Conflict
 // fault if nobody else owns the books.
 func (s *Service) EndClient(ctx context.Context, clientID string) error {
@@ -259,7 +264,7 @@ func (s *Service) EndClient(ctx context.Context, clientID string) error {
 		at := actor.With(ctx, actor.Actor{OrganizationID: c.OrganizationID, UserID: who.UserID, APIKeyID: who.APIKeyID,
 			SessionID: who.SessionID, RequestID: who.RequestID, FirmOrganizationID: who.OrganizationID, FirmID: c.firmID, Role: actor.Admin})
 		switch err := s.end(at, c.ID, byService); {
-		case fault.KindOf(err) == fault.NotFound && c.Status == Active:
+		case fault.KindOf(err) == fault.NotFound && c.Status == Active && s.db.Clock().Now().Sub(c.CreatedAt) < booksWithin:
 			return fault.Conflictf("the books of the client %s are being created: try again in a moment", c.ID)
 		case err != nil && fault.KindOf(err) != fault.NotFound:
 			return err

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bursarhq/bursar/internal/app"
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/db/dbtest"
@@ -19,15 +18,17 @@ import (
 func TestAClientWhoseBooksAreNotCreatedYetCannotBeEnded(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
-		a := app.New(d, nil)
-		f, err := a.Org.Create(t.Context(), organization.CreateParams{Name: "Ledger", Email: "pat@ledger.example", Currency: "USD",
+		organizations := organization.NewService(d)
+		firms := firm.NewService(d, organizations)
+		firms.QueueFollow = func(context.Context, *db.Tx, firm.Follow) error { return nil }
+		f, err := organizations.Create(t.Context(), organization.CreateParams{Name: "Ledger", Email: "pat@ledger.example", Currency: "USD",
 			Timezone: "UTC"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx := actor.With(t.Context(), actor.Actor{OrganizationID: f.Organization.ID, UserID: f.Owner.UserID, Role: actor.Owner,
 			Scopes: actor.Scopes})
-		if _, err := a.Firms.UpdateSettings(ctx, firm.UpdateSettingsParams{FirmName: new("Ledger")}); err != nil {
+		if _, err := firms.UpdateSettings(ctx, firm.UpdateSettingsParams{FirmName: new("Ledger")}); err != nil {
 			t.Fatal(err)
 		}
 		var c firm.Client
@@ -38,18 +39,18 @@ func TestAClientWhoseBooksAreNotCreatedYetCannotBeEnded(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if err := a.Firms.EndClient(ctx, c.ID); fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "being created") {
+		if err := firms.EndClient(ctx, c.ID); fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "being created") {
 			t.Errorf("%v", err)
 		}
 		books := firm.MakeBooks{FirmOrganizationID: f.Organization.ID, FirmID: "frm_01jd00000000000000000000zz", ClientID: c.ID,
 			OrganizationID: c.OrganizationID, Name: c.Name, BaseCurrency: "USD", Timezone: "UTC", UserID: f.Owner.UserID,
 			MemberSince: f.Owner.JoinedAt}
 		for range 2 { // as the job does, which may run again
-			if err := a.Firms.MakeBooks(ctx, books); err != nil {
+			if err := firms.MakeBooks(ctx, books); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := a.Firms.EndClient(ctx, c.ID); fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "nobody owns") {
+		if err := firms.EndClient(ctx, c.ID); fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "nobody owns") {
 			t.Errorf("%v", err)
 		}
 	})

@@ -83,12 +83,12 @@ type seenRow struct {
 
 // selectClients reads clients that an actor may know of, in a transaction across organizations.
 func selectClients(ctx context.Context, tx *db.Tx, who actor.Actor, f ClientFilter, above string, limit int) ([]Client, error) {
-	const columns = "SELECT c.firm_client_id, c.name, c.email, c.client_organization_id, c.status, c.created_by, c.created_at, c.updated_at, " +
-		"c.ended_at, r.role, a.ended_at AS access_ended_at FROM "
-	const mine = "(SELECT p.firm_client_id, p.role FROM " + Roles + " WHERE p.user_id = ? AND p.firm_organization_id = ?) r "
-	from := "firm_clients c LEFT JOIN " + mine + "ON r.firm_client_id = c.firm_client_id "
+	const columns = "SELECT c.firm_client_id, c.name, c.email, c.client_organization_id, c.status, c.created_by, c.created_at, " +
+		"c.updated_at, c.ended_at, r.role, a.ended_at AS access_ended_at"
+	const mine = "(SELECT p.firm_client_id, p.role" + FromRoles + "WHERE p.user_id = ? AND p.firm_organization_id = ?) r "
+	from := " FROM firm_clients c LEFT JOIN " + mine + "ON r.firm_client_id = c.firm_client_id "
 	if !who.Role.KnowsAllClients() {
-		from = mine + "JOIN firm_clients c ON c.firm_client_id = r.firm_client_id "
+		from = " FROM firm_clients c JOIN " + mine + "ON r.firm_client_id = c.firm_client_id "
 	}
 	q := db.Select(columns+from+"LEFT JOIN firm_access a ON a.organization_id = c.client_organization_id "+
 		"AND a.firm_client_id = c.firm_client_id WHERE c.organization_id = ?", who.UserID, who.OrganizationID, who.OrganizationID).
@@ -175,7 +175,8 @@ func updateAccess(ctx context.Context, tx *db.Tx, a Access) error {
 	return err
 }
 
-// FindActive returns the access of the firm that works for the organization now. The error is NotFound if none does. It is a building block.
+// FindActive returns the access of the firm that works for the organization now. The error is NotFound if none does. It is a building
+// block.
 func FindActive(ctx context.Context, tx *db.Tx) (Access, error) {
 	return oneAccess(ctx, tx, "status = ?", string(Active))
 }
@@ -202,9 +203,9 @@ func oneAccess(ctx context.Context, tx *db.Tx, condition string, args ...any) (A
 
 // selectAccessOf reads the access of firms to an organization, the latest first, in a transaction across organizations.
 func selectAccessOf(ctx context.Context, tx *db.Tx, organizationID string, below accessCursor, limit int) ([]Access, error) {
-	q := db.Select("SELECT a.firm_client_id, a.firm_organization_id, a.firm_id, a.status, a.granted_by, a.granted_at, a.ended_by, a.ended_at, "+
-		"f.firm_name, f.web_address FROM firm_access a LEFT JOIN firms f ON f.organization_id = a.firm_organization_id WHERE a.organization_id = ?",
-		organizationID)
+	q := db.Select("SELECT a.firm_client_id, a.firm_organization_id, a.firm_id, a.status, a.granted_by, a.granted_at, a.ended_by, "+
+		"a.ended_at, f.firm_name, f.web_address FROM firm_access a LEFT JOIN firms f ON f.organization_id = a.firm_organization_id "+
+		"WHERE a.organization_id = ?", organizationID)
 	if !below.at.IsZero() {
 		q.And("(a.granted_at < ? OR a.granted_at = ? AND a.firm_client_id < ?)", below.at, below.at, below.id)
 	}
@@ -254,12 +255,13 @@ func countStrays(ctx context.Context, tx *db.Tx) (int64, error) {
 		"a.firm_organization_id <> p.firm_organization_id)")
 }
 
-// Roles are the roles that people of firms have for clients at this moment, to be read in a transaction across organizations: p is the role,
-// a the access that the client has granted and not ended, and m the membership in the firm, which is the one that the role was given to and
+// FromRoles selects the roles that people of firms have for clients at this moment, in a transaction across organizations: p is the role, a
+// the access that the client has granted and not ended, and m the membership in the firm, which is the one that the role was given to and
 // is not limited to a part of the firm. A role outlives the others for a moment only.
-const Roles = "firm_people p JOIN firm_access a ON a.organization_id = p.organization_id AND a.firm_client_id = p.firm_client_id " +
-	"AND a.firm_organization_id = p.firm_organization_id AND a.status = 'active' JOIN members m ON m.organization_id = p.firm_organization_id " +
-	"AND m.user_id = p.user_id AND m.created_at = p.member_since AND m.legal_entity_ids = ''"
+const FromRoles = " FROM firm_people p JOIN firm_access a ON a.organization_id = p.organization_id " +
+	"AND a.firm_client_id = p.firm_client_id AND a.firm_organization_id = p.firm_organization_id AND a.status = 'active' " +
+	"JOIN members m ON m.organization_id = p.firm_organization_id AND m.user_id = p.user_id AND m.created_at = p.member_since " +
+	"AND m.legal_entity_ids = '' "
 
 // selectActing reads what somebody may do for a client, in a transaction across organizations.
 func selectActing(ctx context.Context, tx *db.Tx, userID, organizationID string) (acting, error) {
@@ -267,7 +269,7 @@ func selectActing(ctx context.Context, tx *db.Tx, userID, organizationID string)
 		FirmOrganizationID string `db:"firm_organization_id"`
 		FirmID             string `db:"firm_id"`
 		Role               string `db:"role"`
-	}](ctx, tx, "organization", "SELECT a.firm_organization_id, a.firm_id, p.role FROM "+Roles+" "+
+	}](ctx, tx, "organization", "SELECT a.firm_organization_id, a.firm_id, p.role"+FromRoles+
 		"WHERE p.organization_id = ? AND p.user_id = ?", organizationID, userID)
 	return acting{organizationID: organizationID, userID: userID, firmOrganizationID: r.FirmOrganizationID, firmID: r.FirmID,
 		role: actor.FirmRole(r.Role)}, err

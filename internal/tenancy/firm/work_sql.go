@@ -10,8 +10,8 @@ import (
 
 // selectWork reads the clients for which somebody of a firm works, in a transaction across organizations.
 func selectWork(ctx context.Context, tx *db.Tx, who actor.Actor, clientIDs []string) ([]Work, error) {
-	q := db.Select("SELECT p.firm_client_id, p.organization_id AS client_organization_id FROM "+Roles+
-		" WHERE p.user_id = ? AND p.firm_organization_id = ?", who.UserID, who.OrganizationID)
+	q := db.Select("SELECT p.firm_client_id, p.organization_id AS client_organization_id"+FromRoles+
+		"WHERE p.user_id = ? AND p.firm_organization_id = ?", who.UserID, who.OrganizationID)
 	if clientIDs != nil {
 		q.And("p.firm_client_id {any}", clientIDs)
 	}

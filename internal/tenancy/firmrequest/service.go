@@ -66,7 +66,8 @@ type Filter struct {
 	id string
 }
 
-// List returns requests of the actor's firm, the newest first: owners and admins see all, other people those to clients that they work for.
+// List returns requests of the actor's firm, the newest first: other people than owners, admins and auditors see those to
+// clients that they work for.
 func (s *Service) List(ctx context.Context, f Filter, p page.Request) (page.Page[Request], error) {
 	key := func(r Request) string { return r.ID }
 	return page.ListByKey("firm requests", f, p, "~", key, func(below string, limit int) ([]Request, error) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/kernel/actor"
+	"github.com/bursarhq/bursar/internal/tenancy/firm"
 )
 
 const noun = "request"
@@ -108,7 +109,7 @@ func selectSeen(ctx context.Context, tx *db.Tx, who actor.Actor, f Filter, below
 		"r.email_sent_at, r.requested_at, r.expires_at, r.created_by, r.created_at, r.updated_at, r.ended_by, r.ended_at FROM firm_requests r "+
 		"WHERE r.organization_id = ?", who.OrganizationID).And("r.firm_request_id < ?", below)
 	if !who.Role.KnowsAllClients() {
-		q.And("r.firm_client_id IN (SELECT p.firm_client_id FROM "+firm.Roles+" WHERE p.user_id = ? AND p.firm_organization_id = ?)",
+		q.And("r.firm_client_id IN (SELECT p.firm_client_id"+firm.FromRoles+"WHERE p.user_id = ? AND p.firm_organization_id = ?)",
 			who.UserID, who.OrganizationID)
 	}
 	if f.id != "" {

@@ -13,7 +13,7 @@ func (h handlers) firmRequests() []wire.Route {
 	return wire.Tag{Name: "Firm requests", Description: "What an accounting firm asks its clients for: access to their books, accounts to " +
 		"be connected, and files to be uploaded. The client gets a link by mail to a page on which it does so."}.Routes(forFirm(
 		wire.Get(all, h.listFirmRequests, "List requests to clients, newest first").
-			Describe("Owners and admins of the firm see all requests, other people those to clients for which they have a role."),
+			Describe("Owners, admins and auditors of the firm see all requests, other people those to clients for which they have a role."),
 		wire.First(wire.Post(all, h.createFirmRequest, "Ask a client for something").
 			Describe("Mails a link to the address of the client, which works for 14 days or until the request ends. A client with existing books "+
 				"first grants access to them, and one whose books you have created can become their owner. Without integrations, the request "+

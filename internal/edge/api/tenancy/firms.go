@@ -27,7 +27,7 @@ func (h handlers) firm() []wire.Route {
 		wire.Patch("/v1/firm/settings", h.updateFirmSettings, "Update the firm settings").
 			Describe("The first change, which must name the firm, makes the organization an accounting firm.").Privileged(),
 		wire.Get("/v1/firm/clients", h.listFirmClients, "List clients").
-			Describe("Owners and admins of the firm see all clients, other people those for which they have a role."),
+			Describe("Owners, admins and auditors of the firm see all clients, other people those for which they have a role."),
 		wire.Get(client, h.getFirmClient, "Get a client"),
 		wire.Post("/v1/firm/clients", h.createFirmClient, "Add a client").
 			Describe("Creates books for the client, for which you become the partner. Nobody of the client can sign in until a request invites "+
