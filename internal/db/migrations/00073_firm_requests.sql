@@ -25,7 +25,6 @@ CREATE TABLE firm_requests (
 CREATE INDEX firm_requests_by_client ON firm_requests (organization_id, firm_client_id, firm_request_id);
 CREATE INDEX firm_requests_by_status ON firm_requests (organization_id, status, firm_request_id);
 CREATE INDEX firm_requests_by_expiry ON firm_requests (expires_at) WHERE status = 'pending';
-CREATE INDEX firm_requests_by_status ON firm_requests (organization_id, status, firm_request_id);
 CREATE INDEX firm_requests_by_setup ON firm_requests (firm_request_id) WHERE status = 'pending' AND awaits_setup;
 
 -- +goose Down

@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -102,6 +103,9 @@ func follow(t *testing.T, name, url, key string, env ...string) {
 	c := exec.CommandContext(t.Context(), "bash", "-c", script)
 	c.Dir = t.TempDir()
 	c.Env = append(append(os.Environ(), env...), "BURSAR_URL="+url, "BURSAR_API_KEY="+key, "HOOK_URL="+receiver.URL+"/hook")
+	if program := os.Getenv("BURSAR_BIN"); program != "" { // of the commands that work on a database
+		c.Env = append(c.Env, "PATH="+filepath.Dir(program)+":"+os.Getenv("PATH"))
+	}
 	var out, complaints strings.Builder
 	c.Stdout, c.Stderr = &out, &complaints
 	if err := c.Run(); err != nil {
