@@ -247,6 +247,7 @@ type integrationPage struct {
 	Repeats     bool // the account may be one that is connected already
 	Types       []choiceShown
 	Faults      []string // of what the form has no field for
+	Unclear     bool     // the file has questions that the form has no field for
 	Entered     map[string]string
 }
 
@@ -358,6 +359,9 @@ func (v *visit) integrationAgain(why error, p integrationPage) error {
 		known = append(known, "source_id")
 	}
 	for field, text := range shown.Faults {
+		if field == "mapping" || strings.HasPrefix(field, "mapping.") {
+			p.Unclear = true
+		}
 		if !slices.Contains(known, field) {
 			p.Faults = append(p.Faults, strings.Replace(field, "source_id", "the account", 1)+" "+text)
 		}

@@ -62,7 +62,7 @@ func TestAPhoneAnswersARequest(t *testing.T) {
 	b.open(path + "/3")
 	look("coinbase")
 	b.open(path)
-	b.press("That is all I can connect")
+	b.press("That is all")
 	b.shows(path+"/done", "Thank you, that is all")
 	look("done")
 	if got := s.request(r.ID); got.Status != firmrequest.Completed {

@@ -179,6 +179,7 @@ func (p *person) uploads(path, name, content string, fields ...string) answer {
 const (
 	dead = "This link does not work"
 
+	unclear   = "Date,Description,Amount,Currency\n01/10/2026,Rent,-1200.00,USD\n05/10/2026,Invoice 7,5000.00,USD\n"
 	statement = "Date,Description,Amount,Currency\n2026-10-01,Rent,-1200.00,USD\n2026-10-02,Invoice 7,5000.00,USD\n"
 )
 
@@ -189,7 +190,7 @@ func TestAClientConnectsWhatAFirmAsksForByALink(t *testing.T) {
 		p := s.visitor()
 		first := p.get(path).wants("the link", 200, path, "Ledger & Partners asks you to connect your accounts", "pat@ledger.example",
 			"Northwind", "Hello <script>alert(1)</script>", "ledger.example", "Kraken", "Files", "Become the owner", "You can answer until",
-			"That is all I can connect")
+			"That is all")
 		first.wantsSecure("the link")
 		if strings.Contains(first.text, "<script>alert") {
 			s.Errorf("%s", first.text)
@@ -203,7 +204,7 @@ func TestAClientConnectsWhatAFirmAsksForByALink(t *testing.T) {
 			fields = append(fields, "field_"+name, value)
 		}
 		answer := form.submit(path+"/0", fields...).wants("connected", 200, path+"?done=connected", "The account is connected.", "Connected",
-			"That is all I can connect")
+			"That is all")
 		for name, value := range s.exchange.Credentials() {
 			if strings.Contains(answer.text, value) {
 				s.Errorf("the page shows the %s", name)
@@ -230,14 +231,25 @@ func TestAClientConnectsWhatAFirmAsksForByALink(t *testing.T) {
 		if left := s.sources(c.OrganizationID); len(left) != 1 {
 			s.Errorf("files that were refused have left %+v", left)
 		}
-		done := p.uploads(path+"/1/file", "october.csv", statement, "source_name", "Bank of Northwind", "source_type", "bank", "currency", "USD").
-			wants("done", 200, "", "Thank you, that is all", "Ledger & Partners sees that you are done")
+		p.uploads(path+"/1/file", "x.csv", statement, "source_name", "\x00", "source_type", "bank").
+			wants("a name that PostgreSQL cannot store", 400, "", "The name must have")
+		p.uploads(path+"/1/file", "x.csv", statement, "source_name", "two\nlines", "source_type", "bank").
+			wants("a name of two lines", 400, "", "must be one line")
+		p.uploads(path+"/1/file", "x.csv", unclear, "source_name", "Bank", "source_type", "bank").
+			wants("columns that nobody can guess", 400, "", "Send it to Ledger & Partners in another way")
+		p.uploads(path+"/1/file", "october.csv", statement, "source_name", "Bank of Northwind", "source_type", "bank", "currency", "USD").
+			wants("uploaded", 200, path+"?done=uploaded", "Uploaded", "Upload another")
+		bank := s.sources(c.OrganizationID)[1].ID
+		all := p.uploads(path+"/1/file", "november.csv", strings.ReplaceAll(statement, "-10-", "-11-"), "source_id", bank, "source_type", "bank").
+			wants("another file", 200, path+"?done=uploaded", "Uploaded")
+		done := all.submit(path+"/done").wants("done", 200, "", "Thank you, that is all", "Ledger & Partners sees that you are done",
+			"can send you another link by which you become their owner")
 		done.wantsSecure("done")
 		p.get(path).wants("after that", 404, "", dead)
 		got := s.request(r.ID)
 		files, err := s.app.Imports.List(s.asClient(c.OrganizationID), imports.Filter{}, page.Request{Limit: 10})
 		s.must(err)
-		if got.Status != firmrequest.Completed || got.EndedBy != firmrequest.ByClient || len(files.Items) != 1 ||
+		if got.Status != firmrequest.Completed || got.EndedBy != firmrequest.ByClient || len(files.Items) != 2 ||
 			got.Integrations[1].ImportID != files.Items[0].ID || got.Integrations[1].Status != firmrequest.Connected {
 			s.Errorf("%+v %+v", got, files.Items)
 		}
@@ -316,7 +328,7 @@ func TestAnOwnerOfExistingBooksGivesAFirmAccessAndAnotherFirmLosesIt(t *testing.
 			s.Errorf("books with an owner are given away: %s", page.text)
 		}
 		p.send(http.MethodPost, path+"/own", nil).wants("owned", 409, path, "have an owner already")
-		page.submit(path+"/decline").wants("declined", 200, "", "You have declined")
+		page.submit(path+"/decline").wants("declined", 200, "", "You have declined", "still has access to your books")
 		if got := s.request(r.ID); got.Status != firmrequest.Cancelled || got.EndedBy != firmrequest.ByClient {
 			s.Errorf("%+v", got)
 		}
@@ -345,7 +357,7 @@ func TestARequestForAccessOnlyIsCompletedByIt(t *testing.T) {
 		r, path := s.ask(c)
 		p := s.visitor()
 		p.signIn(path, ada, good).wants("signed in", 200, path, "asks for access").submit(path+"/grant").
-			wants("granted", 200, "", "Thank you, that is all")
+			wants("granted", 200, "", "Thank you, that is all", "has access to the books")
 		if got := s.request(r.ID); got.Status != firmrequest.Completed {
 			s.Errorf("%+v", got)
 		}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
@@ -54,7 +55,9 @@ func (v *visit) identify() error {
 }
 
 // value returns a field of the form.
-func (v *visit) value(name string) string { return v.r.PostForm.Get(name) }
+func (v *visit) value(name string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(v.r.PostForm.Get(name), ""), "\x00", "") // which PostgreSQL cannot store
+}
 
 // secret returns a field of the form that must not be shown.
 func (v *visit) secret(name string) secret.Text { return secret.New(v.r.PostForm.Get(name)) }

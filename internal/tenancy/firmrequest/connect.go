@@ -16,13 +16,17 @@ import (
 	"github.com/bursarhq/bursar/internal/treasury/connection"
 )
 
-// FindIntegration returns an account that a request asks for and that is not connected, by its position. The error is NotFound for any
-// other.
+// FindIntegration returns an account that a request asks for and that is not connected, or files, of which there may be several, by its
+// position. The error is NotFound for any other.
 func (f Found) FindIntegration(position int) (Integration, error) {
-	if position < 0 || position >= len(f.Integrations) || f.AsksAccess() || f.Integrations[position].Status != Waiting {
+	if position < 0 || position >= len(f.Integrations) || f.AsksAccess() {
 		return Integration{}, errLink
 	}
-	return f.Integrations[position], nil
+	i := f.Integrations[position]
+	if i.Status != Waiting && !i.IsFile() {
+		return Integration{}, errLink
+	}
+	return i, nil
 }
 
 // Provider returns the provider of an account that is asked for. The error is Conflict for one that is not available any more.

@@ -38,7 +38,7 @@ type Integration struct {
 	Name         string            `json:"name"`
 	Status       IntegrationStatus `json:"status"`
 	ConnectionID string            `json:"connection_id,omitempty"` // of the client; also of one whose setup is not finished
-	ImportID     string            `json:"import_id,omitempty"`     // of the client: the first file that was uploaded
+	ImportID     string            `json:"import_id,omitempty"`     // of the client: the latest file that was uploaded
 }
 
 // IsFile reports whether files are asked for.
@@ -128,9 +128,14 @@ func (r Request) clone() Request {
 	return r
 }
 
-// done reports whether everything is connected that was asked for. Nothing is if only access was asked for, which ends otherwise.
-func (r Request) done() bool {
+// allConnected reports whether everything is connected that was asked for. Nothing is if only access was asked for, which ends otherwise.
+func (r Request) allConnected() bool {
 	return len(r.Integrations) > 0 && !slices.ContainsFunc(r.Integrations, func(i Integration) bool { return i.Status != Connected })
+}
+
+// done reports whether nothing can be left to do. More files may come until the client says that this is all.
+func (r Request) done() bool {
+	return r.allConnected() && !slices.ContainsFunc(r.Integrations, Integration.IsFile)
 }
 
 // awaitsSetup reports whether a setup on a page of a provider was begun and not finished.

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
 	"github.com/bursarhq/bursar/internal/base/id"
 	"github.com/bursarhq/bursar/internal/base/mail"
+	"github.com/bursarhq/bursar/internal/base/naming"
 	"github.com/bursarhq/bursar/internal/base/secret"
 	"github.com/bursarhq/bursar/internal/base/wording"
 	"github.com/bursarhq/bursar/internal/db"
@@ -87,8 +89,12 @@ func (s *Service) check(ctx context.Context, tx *db.Tx, p CreateParams) (r Reque
 		return r, err
 	}
 	var faults fault.List
-	if p.Message = strings.TrimSpace(p.Message); utf8.RuneCountInString(p.Message) > messageMax {
+	p.Message = strings.ReplaceAll(strings.TrimSpace(p.Message), "\r\n", "\n")
+	if utf8.RuneCountInString(p.Message) > messageMax {
 		faults.Addf("message", "must have at most %d characters", messageMax)
+	}
+	if strings.ContainsFunc(p.Message, breaksQuote) {
+		faults.Addf("message", "must have no control characters besides line feeds")
 	}
 	r = Request{ClientID: p.ClientID, Message: p.Message, Integrations: s.checkIntegrations(&faults, p.Integrations), Status: Pending,
 		CreatedBy: actor.From(ctx).UserID}
@@ -123,6 +129,12 @@ func checkClient(ctx context.Context, tx *db.Tx, faults *fault.List, c firm.Clie
 	return err
 }
 
+// breaksQuote reports whether a character could end a line of the message without being a line feed, so that what follows would not look
+// quoted in the mail.
+func breaksQuote(r rune) bool {
+	return unicode.IsControl(r) && r != '\n' || r == '\u2028' || r == '\u2029'
+}
+
 func (s *Service) checkIntegrations(faults *fault.List, asked []AskParams) []Integration {
 	out := make([]Integration, len(asked))
 	if len(asked) > integrationsMax {
@@ -136,8 +148,8 @@ func (s *Service) checkIntegrations(faults *fault.List, asked []AskParams) []Int
 			faults.Addf(at+"provider", "%s", why)
 		}
 		name := strings.TrimSpace(a.Name)
-		if utf8.RuneCountInString(name) > nameMax {
-			faults.Addf(at+"name", "must have at most %d characters", nameMax)
+		if problem := naming.Problem(name, nameMax); problem != "" { // it is in the text of the mail
+			faults.Addf(at+"name", "%s", problem)
 		}
 		out[n] = Integration{Provider: a.Provider, Name: cmp.Or(name, title), Status: Waiting}
 	}

@@ -37,7 +37,7 @@ func (s *Service) expire(ctx context.Context) error {
 			return err
 		}
 		status, by := Expired, By("")
-		if f.granted() {
+		if f.granted() || f.allConnected() { // only nobody has said that this is all
 			status, by = Completed, ByClient
 		}
 		return s.write(ctx, p.OrganizationID, p.RequestID, func(ctx context.Context, tx *db.Tx, r Request) error {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/bursarhq/bursar/internal/base/fault"
+	"github.com/bursarhq/bursar/internal/base/naming"
 	"github.com/bursarhq/bursar/internal/db"
 	"github.com/bursarhq/bursar/internal/treasury/imports"
 	"github.com/bursarhq/bursar/internal/treasury/source"
@@ -64,9 +65,8 @@ func (s *Service) Upload(ctx context.Context, p UploadParams) (f Found, made imp
 	}
 	err = s.change(ctx, p.Visitor, f, func(ctx context.Context, tx *db.Tx, r Request) error {
 		after := r.clone()
-		if at := &after.Integrations[p.Position]; at.ImportID == "" {
-			at.ImportID, at.Status = made.ID, Connected
-		}
+		at := &after.Integrations[p.Position]
+		at.ImportID, at.Status = made.ID, Connected
 		f.Request, err = s.update(ctx, tx, r, after)
 		return err
 	})
@@ -77,6 +77,9 @@ func (s *Service) Upload(ctx context.Context, p UploadParams) (f Found, made imp
 func (s *Service) readFile(ctx context.Context, f Found, p UploadParams) (imports.Draft, error) {
 	params := imports.Params{SourceID: p.SourceID, FileName: p.FileName}
 	if p.SourceID == "" {
+		if problem := naming.Problem(p.SourceName, nameMax); problem != "" {
+			return imports.Draft{}, fault.Invalidf("name", "%s", problem)
+		}
 		described, err := s.Sources.Check(ctx, p.newSource(f))
 		if err != nil {
 			return imports.Draft{}, err
