@@ -26,7 +26,7 @@ type FirmRequestIntegration struct {
 	Name         string  `json:"name" doc:"What the client sees."`
 	Status       string  `json:"status" enum:"pending,connected" doc:"Whether the account is connected, or a file was uploaded."`
 	ConnectionID *string `json:"connection_id" doc:"Connection in the books of the client; null if none was begun, and for files."`
-	ImportID     *string `json:"import_id" doc:"Import of the first file that was uploaded, in the books of the client; null if none was, and for connections."`
+	ImportID     *string `json:"import_id" doc:"Import of the latest file that was uploaded, in the books of the client; null if none was, and for connections."`
 }
 
 // CreateFirmRequest describes a request.
