@@ -198,7 +198,8 @@ func (s *settings) exists() error {
 	_, err := os.Stat(filepath.Join(s.data, db.File))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no database in %s: set its folder with --data, or create one with `bursar init`", s.data)
+		return fmt.Errorf("there is no database in %s: set its folder with --data, or create one with `bursar init`, or for an archive an "+
+			"empty one with `bursar migrate`", s.data)
 	case err != nil:
 		return fmt.Errorf("the database in %s cannot be read: %w", s.data, err)
 	}
