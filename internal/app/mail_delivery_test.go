@@ -117,7 +117,7 @@ func TestAMessageThatCannotBeSentIsKeptAsAFileWithTheReason(t *testing.T) {
 			}
 			said := log.String()
 			if body != m.Text || strings.Count(said, "\n") != 1 || strings.Contains(said+head, linkToken) ||
-				!strings.Contains(said, "to=lin@example.com subject=\"Set a new password\"") {
+				!strings.Contains(said, "to=lin@example.com") {
 				t.Errorf("%q was kept, and the log says: %s", body, said)
 			}
 		})
@@ -150,7 +150,7 @@ func TestAMessageIsKeptAtOnceIfTheServerDoesNotLetTheServiceIn(t *testing.T) {
 			!strings.Contains(files[0], one.keeps) {
 			t.Errorf("%v %q", err, files)
 		}
-		if !strings.Contains(said, "to=lin@example.com subject=\"Set a new password\"") || !strings.Contains(said, one.keeps) ||
+		if !strings.Contains(said, "to=lin@example.com") || !strings.Contains(said, one.keeps) ||
 			strings.Contains(said, linkToken) || strings.Contains(said, "typo") {
 			t.Error(said)
 		}
