@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	noun         = "job"
+	noun         = "firm job"
 	resourceType = "firm_job"
 
 	// EventCreated announces that a job is due.
@@ -85,6 +85,7 @@ type Params struct {
 
 // validate collects the faults of the parameters of a kind of job.
 func (p Params) validate(k Kind, faults *fault.List) {
+	p.validateValues(faults)
 	if !slices.Contains(kinds, k) {
 		faults.Addf("kind", "must be %s", fault.Choices(kinds))
 		return
@@ -104,24 +105,24 @@ func (p Params) validate(k Kind, faults *fault.List) {
 	if p.Dry && k != Classification {
 		faults.Addf("dry_run", "must be omitted for a job of the kind %s, which changes nothing in the books", k)
 	}
-	if p.Period != "" && slices.Contains([]Kind{Readiness, Report}, k) {
+	if k == Classification && !slices.Contains(classification.Actions, classification.Action(p.Action)) {
+		faults.Addf("action", "must be %s", fault.Choices(classification.Actions))
+	}
+	if k == Report && !slices.Contains(reports, p.Report) {
+		faults.Addf("report", "must be %s", fault.Choices(reports))
+	}
+}
+
+// validateValues collects the faults of what would be wrong for any kind of job.
+func (p Params) validateValues(faults *fault.List) {
+	if p.Period != "" {
 		if _, err := calendar.ParseKey(p.Period); err != nil {
 			faults.Addf("period", "must be a month such as 2026-03")
 		}
 	}
-	switch k {
-	case Classification:
-		if !slices.Contains(classification.Actions, classification.Action(p.Action)) {
-			faults.Addf("action", "must be %s", fault.Choices(classification.Actions))
-		}
-		validateDates(faults, p.Start, p.End)
-	case Report:
-		if !slices.Contains(reports, p.Report) {
-			faults.Addf("report", "must be %s", fault.Choices(reports))
-		}
-		if p.Currency != "" && !money.IsFiat(p.Currency) {
-			faults.Addf("presentation_currency", "must be an ISO 4217 currency such as USD, but is %s", p.Currency)
-		}
+	validateDates(faults, p.Start, p.End)
+	if p.Currency != "" && !money.IsFiat(p.Currency) {
+		faults.Addf("presentation_currency", "must be an ISO 4217 currency such as USD, but is %s", p.Currency)
 	}
 }
 

@@ -134,6 +134,7 @@ func tampered(t *testing.T, s *apitest.Service) *apitest.Tenant {
 			t.Fatalf("%s: %v", what, err)
 		}
 	}
+	n.NewFirmClient(t) // one of which nothing is asked, so that its row can be deleted
 	_, err := n.Client.CreateFirmRequest(t.Context(), client.CreateFirmRequest{ClientID: n.NewFirmClient(t).ID, Message: "Hello",
 		Integrations: []client.AskIntegration{{Provider: "file", Name: "Statements"}}})
 	must("ask a client", err)

@@ -131,7 +131,7 @@ func (w *Work[R, W]) permit(ctx context.Context, tx *db.Tx, r Run) error {
 		return err
 	}
 	err := w.requireActing(ctx, tx)
-	if fault.KindOf(err) == fault.Unauthorized {
+	if fault.KindOf(err) == fault.NotFound {
 		err = errNotActing
 	}
 	return err

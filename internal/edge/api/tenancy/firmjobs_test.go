@@ -64,7 +64,7 @@ func TestAJobChecksTheMonthOfEachClient(t *testing.T) {
 			t.Errorf("before: %+v", got)
 		}
 		done := runJob(t, f, j)
-		if done.Status != "completed" || done.Total != 3 || done.Counts != (client.FirmJobCounts{Completed: 2, Failed: 1}) ||
+		if done.Status != "completed" || done.Total != 3 || done.Counts != (client.FirmJobCounts{Completed: 2, Skipped: 1}) ||
 			done.StartedAt == nil || done.FinishedAt == nil || done.Error != nil {
 			t.Errorf("%+v", done)
 		}
@@ -86,11 +86,11 @@ func TestAJobChecksTheMonthOfEachClient(t *testing.T) {
 		if !found {
 			t.Errorf("%+v", r.Checks)
 		}
-		if one := got[ids[2]]; one.Status != "failed" || one.Error == nil || !strings.Contains(*one.Error, "no month") {
+		if one := got[ids[2]]; one.Status != "skipped" || one.Error == nil || !strings.Contains(*one.Error, "no month") {
 			t.Errorf("%+v", one)
 		}
-		if failed := resultsOf(t, f.Client, j, url.Values{"status": {"failed"}}); len(failed) != 1 {
-			t.Errorf("%+v", failed)
+		if skipped := resultsOf(t, f.Client, j, url.Values{"status": {"skipped"}}); len(skipped) != 1 {
+			t.Errorf("%+v", skipped)
 		}
 		// What the job has found is in the overview, too.
 		s.App.ClientFigures.Budget = 0
@@ -274,7 +274,7 @@ func TestResultsAreHiddenFromWhoHasNoRoleForTheClient(t *testing.T) {
 			t.Fatal(err)
 		}
 		for listed, err := range other.FirmJobs(t.Context(), nil) {
-			if err != nil || listed.Total != 1 || listed.Counts.Failed != 1 {
+			if err != nil || listed.Total != 1 || listed.Counts.Skipped != 1 {
 				t.Errorf("a preparer of one client sees %+v %v", listed, err)
 			}
 		}
