@@ -336,6 +336,8 @@ func TestAnOwnerOfExistingBooksGivesAFirmAccessAndAnotherFirmLosesIt(t *testing.
 
 		// The page of the account shows the firm, and ends its access.
 		account := p.get("/account").wants("the account", 200, "/account", "Accounting firms", "Ledger & Partners", "Keeps the books of Acme")
+		stranger = s.visitor()
+		stranger.signIn("/account", "ann@abacus.example", good)
 		if text := stranger.get("/account").text; strings.Contains(text, "Keeps the books of") {
 			s.Errorf("an owner of other books: %s", text)
 		}

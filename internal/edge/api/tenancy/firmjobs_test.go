@@ -292,8 +292,10 @@ func TestResultsAreHiddenFromWhoHasNoRoleForTheClient(t *testing.T) {
 		}
 		for what, key := range map[string]string{"a client": a.Key, "a stranger": s.Found(t, "stranger").Key} {
 			answer := s.Send(t, apitest.Request{Method: http.MethodGet, Path: "/v1/firm/jobs/" + j.ID + "/results", Key: key})
-			unknown := s.Send(t, apitest.Request{Method: http.MethodGet, Path: "/v1/firm/jobs/" + apitest.UnknownID(j.ID) + "/results", Key: key})
-			if answer.Status != http.StatusNotFound || answer.Error(t).Message != unknown.Error(t).Message {
+			none := apitest.UnknownID(j.ID)
+			unknown := s.Send(t, apitest.Request{Method: http.MethodGet, Path: "/v1/firm/jobs/" + none + "/results", Key: key})
+			if answer.Status != http.StatusNotFound || answer.Error(t).Message != "firm job not found: "+j.ID ||
+				unknown.Error(t).Message != "firm job not found: "+none {
 				t.Errorf("%s: %d %s, of an unknown job %s", what, answer.Status, answer.Body, unknown.Body)
 			}
 		}
