@@ -37,11 +37,14 @@ type Archive struct {
 // signature begins a ZIP file.
 var signature = []byte("PK\x03\x04")
 
-// Looks reports whether a file looks like an archive.
+// nameAt is where the name of the first file of a ZIP file is.
+const nameAt = 30
+
+// Looks reports whether a file looks like an archive: a ZIP file that begins with a table. Workbooks are ZIP files, too.
 func Looks(f io.ReaderAt) bool {
-	head := make([]byte, len(signature))
+	head := make([]byte, nameAt+len(folder))
 	_, err := f.ReadAt(head, 0)
-	return err == nil && bytes.Equal(head, signature)
+	return err == nil && bytes.HasPrefix(head, signature) && string(head[nameAt:]) == folder
 }
 
 // Open reads what an archive contains. It returns an error for a file that Write of this version has not written, or that is not whole.

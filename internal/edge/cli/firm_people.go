@@ -164,7 +164,7 @@ func (s *settings) endFirmAccess() *cobra.Command {
 		Short: "End the access of a firm to the organization",
 		Long: "End the access of a firm to the organization. Nobody of the firm can read or change anything from then on. The books stay as\n" +
 			"they are. The firm is named by its name, or by the id of the access.",
-		Example: "  bursar firm access end \"Ledger & Partners\"\n  bursar firm access end fcl_01jd…",
+		Example: "  bursar firm access end \"Ledger Partners\"\n  bursar firm access end fcl_01jd…",
 		Args:    oneArg,
 		RunE: func(c *cobra.Command, args []string) error {
 			return s.connected(c, r, func(ctx context.Context, service *client.Client) error {
