@@ -3,6 +3,7 @@ package job_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync/atomic"
@@ -165,6 +166,49 @@ func TestAGroupedWriteOrAReadCannotInsertAJob(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), "append an event to the outbox") {
 				t.Errorf("%s: %v", name, err)
 			}
+		}
+	})
+}
+
+// A process that is killed leaves the jobs that it worked on. They run again some minutes later, on whatever node there is.
+func TestAJobOfAKilledProcessRunsAgain(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		inserter, err := job.NewInserter(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"of a killed process", "of a living one"} {
+			if err := insert(d, inserter, name, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ago := map[db.Engine]string{db.SQLite: "strftime('%%Y-%%m-%%d %%H:%%M:%%f', 'now', '-%d seconds')",
+			db.Postgres: "now() - interval '%d seconds'"}[d.Engine()]
+		for name, seconds := range map[string]int{"killed": 150, "living": 60} {
+			text := map[db.Engine]string{db.SQLite: "json(args)", db.Postgres: "args::text"}[d.Engine()]
+			statement := fmt.Sprintf("UPDATE river_job SET state = 'running', attempt = 1, attempted_at = "+ago, seconds)
+			if _, err := d.Jobs().ExecContext(t.Context(), statement+" WHERE "+text+" LIKE '%"+name+"%'"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var killed, living atomic.Int64
+		q := running(t, d, func(_ context.Context, j task) error {
+			if j.Name == "of a killed process" {
+				killed.Add(1)
+			} else {
+				living.Add(1)
+			}
+			return nil
+		})
+		for deadline := time.Now().Add(40 * time.Second); killed.Load() == 0 && time.Now().Before(deadline); {
+			time.Sleep(10 * time.Millisecond)
+		}
+		if err := q.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if killed.Load() != 1 || living.Load() != 0 {
+			t.Errorf("the job of a killed process ran %d times, that of a living one %d", killed.Load(), living.Load())
 		}
 	})
 }

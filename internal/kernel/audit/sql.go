@@ -2,11 +2,11 @@ package audit
 
 import (
 	"context"
-	"github.com/bursarhq/bursar/internal/kernel/actor"
 	"slices"
 	"time"
 
 	"github.com/bursarhq/bursar/internal/db"
+	"github.com/bursarhq/bursar/internal/kernel/actor"
 )
 
 type recordRow struct {
